@@ -1,0 +1,28 @@
+// Reading a kubeconfig file: server, CA, client certificate or token, as data or as files. exec
+// and auth-provider entries are refused.
+#pragma once
+
+#include <string>
+
+#include "storage/object/result.h"
+
+namespace mailroom::client {
+
+struct ServerConfig {
+  std::string url;              // scheme://host:port, no path
+  std::string base_path;        // path of the server URL, "" or `/clusters/wds1`
+  std::string ca_pem;           // "" means the system's
+  std::string certificate_pem;
+  std::string key_pem;
+  std::string token;
+  std::string tls_server_name;
+  bool insecure = false;
+  std::string ns;               // namespace of the context
+};
+
+// `context` "" means current-context.
+Result<ServerConfig> LoadKubeconfig(const std::string& path, const std::string& context);
+// One cluster, user and context named `name`, everything embedded.
+std::string RenderKubeconfig(const ServerConfig& config, const std::string& name);
+
+}  // namespace mailroom::client

@@ -1,0 +1,65 @@
+// What one workspace serves: built-in kinds, the kinds of its workspace type, and the CRDs stored
+// in it. An immutable snapshot; workspaces of one type without CRDs share one Catalog.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "openapi/resource_type.h"
+#include "storage/object/result.h"
+
+namespace mailroom::openapi {
+
+enum class WorkspaceType { kRoot, kInventory, kCluster, kWds, kMailbox };
+
+std::string_view WorkspaceTypeText(WorkspaceType type);
+Result<WorkspaceType> ParseWorkspaceType(std::string_view text);
+// Whether RBAC, webhooks, quotas, APIServices and the like act on the workspace holding them.
+bool PolicyIsLive(WorkspaceType type);
+
+struct GroupVersion {
+  std::string version;
+  std::vector<ResourceTypePtr> resources;  // sorted by plural
+};
+
+struct Group {
+  std::string name;                     // "" is core
+  int priority = 0;                     // discovery order: higher first
+  std::vector<GroupVersion> versions;   // preferred first
+};
+
+class Catalog {
+ public:
+  // Adds CRD-defined types to a base catalogue.
+  static std::shared_ptr<const Catalog> Extend(const Catalog& base,
+                                               const std::vector<ResourceTypePtr>& types);
+  static std::shared_ptr<const Catalog> Make(std::vector<ResourceTypePtr> types);
+
+  // nullptr when not served.
+  const ResourceType* Find(std::string_view group, std::string_view version,
+                           std::string_view plural) const;
+  ResourceTypePtr FindShared(std::string_view group, std::string_view version,
+                             std::string_view plural) const;
+  const ResourceType* FindKind(const GroupVersionKind& gvk) const;
+  // In discovery order.
+  const std::vector<Group>& groups() const { return groups_; }
+  // Every type of the preferred version of each resource, for controllers over all kinds.
+  std::vector<ResourceTypePtr> Preferred() const;
+
+ private:
+  std::vector<Group> groups_;
+  std::map<std::string, ResourceTypePtr, std::less<>> by_path_;  // "group/version/plural"
+};
+
+using CatalogPtr = std::shared_ptr<const Catalog>;
+
+// The catalogue of a workspace of `type` that holds no CRD. Built once, shared for ever.
+CatalogPtr BaseCatalog(WorkspaceType type);
+
+// Kube-aware version order: v2 > v1 > v1beta2 > v1alpha1 > others. True when a comes first.
+bool VersionLess(std::string_view a, std::string_view b);
+
+}  // namespace mailroom::openapi

@@ -1,0 +1,32 @@
+// CustomResourceDefinition objects turned into ResourceTypes, and the checks and conditions of
+// the definition object itself. Pure functions; results are shared by content (crd_cache).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "openapi/resource_type.h"
+#include "storage/object/result.h"
+
+namespace mailroom::openapi {
+
+// Fills what the API server fills in a new or changed CRD (names, conversion, ...).
+void DefaultCrd(Json& crd);
+// Field errors of the definition, empty when acceptable. `old` is null on create.
+std::vector<Cause> ValidateCrd(const Json& crd, const Json* old);
+// Names another CRD of the same group in this workspace already uses.
+struct TakenNames {
+  std::vector<std::string> plurals, singulars, short_names, kinds, list_kinds;
+};
+// Writes status: acceptedNames, storedVersions, NamesAccepted and Established conditions.
+// `now` is the transition time used for conditions that change.
+void EstablishCrd(Json& crd, const TakenNames& taken, const std::string& now);
+// True when the definition is to be served (Established, not in conflict).
+bool IsEstablished(const Json& crd);
+// The served versions as types. Shared between equal definitions: two workspaces holding the
+// same spec get the same pointers.
+Result<std::vector<ResourceTypePtr>> TypesOfCrd(const Json& crd);
+// Builds schema nodes from an openAPIV3Schema tree into `set`.
+Result<const Schema*> SchemaFromOpenApi(const Json& tree, SchemaSet& set);
+
+}  // namespace mailroom::openapi

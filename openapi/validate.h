@@ -1,0 +1,24 @@
+// Checking an object against its schema and the rules of its kind.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "openapi/resource_type.h"
+#include "storage/object/result.h"
+
+namespace mailroom::openapi {
+
+// Wrong JSON types in a built-in object: the text of the 400 answer
+// (`json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type
+// int32`), or nothing.
+std::optional<std::string> CheckBuiltinTypes(const ResourceType& type, const Json& object);
+// Field errors of the object by schema (custom resources) or kind rules (built-ins). `old` is
+// null on create; with it, unchanged invalid parts are tolerated (ratcheting).
+std::vector<Cause> ValidateObject(const ResourceType& type, const Json& object, const Json* old);
+// metadata.name, labels, annotations, ownerReferences, finalizers. `old` is null on create.
+std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object,
+                                    const Json* old);
+
+}  // namespace mailroom::openapi

@@ -1,0 +1,86 @@
+// The transport-free seam: an HTTP request, its response, and a streamed body. Handlers and
+// clients speak only these; which socket, framework or function call carries them is decided in
+// apiserver/http/, apiserver/loopback.cc and apiserver/client/curl_transport.cc.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/object/object.h"
+
+namespace mailroom {
+
+// Header fields in order of arrival, names lower-case, repeated fields kept.
+class Headers {
+ public:
+  void Add(std::string name, std::string value);
+  void Set(std::string name, std::string value);
+  // First value, or "" when absent. `name` lower-case.
+  std::string_view Get(std::string_view name) const;
+  std::vector<std::string_view> All(std::string_view name) const;
+  void Remove(std::string_view name);
+  const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> fields_;
+};
+
+// Who is at the other end, as far as the transport proved it.
+struct Peer {
+  std::string common_name;                  // of a verified client certificate, else ""
+  std::vector<std::string> organizations;   // its O values
+  bool certificate_rejected = false;        // one was presented but does not verify
+  bool front_proxy = false;                 // verified by the request-header CA
+  std::string address;                      // for logs
+};
+
+struct Request {
+  std::string method;  // upper case
+  std::string path;    // raw, percent-encoded, without the query
+  std::string query;   // raw, without '?'
+  Headers headers;
+  std::string body;
+  Peer peer;
+};
+
+// A body that comes in pieces, such as a watch. The transport pulls; the source never pushes
+// bytes, so a slow reader costs at most the source's own bounded queue. Pull and Cancel are
+// called from one thread at a time; the ready callback may be invoked from any thread.
+class Stream {
+ public:
+  enum class State { kIdle, kMore, kEnd };
+  virtual ~Stream() = default;
+  // Called once, before the first Pull. `ready` must be invoked after data becomes available
+  // following a Pull that returned kIdle; spurious calls are allowed.
+  virtual void OnReady(std::function<void()> ready) = 0;
+  // Appends pieces, about `max_bytes` in total. kMore: call again; kIdle: wait for ready;
+  // kEnd: the body is complete after these pieces.
+  virtual State Pull(std::vector<SharedBytes>& out, std::size_t max_bytes) = 0;
+  // The reader is gone; ready is not invoked after Cancel returns.
+  virtual void Cancel() = 0;
+};
+
+struct Response {
+  int code = 200;
+  Headers headers;
+  // The body in pieces that are sent one after the other; shared, never copied.
+  std::vector<SharedBytes> body;
+  // When set, `body` is sent first and the stream follows.
+  std::unique_ptr<Stream> stream;
+
+  void Append(std::string piece);
+  std::size_t BodySize() const;
+  std::string BodyText() const;  // the pieces joined
+};
+
+// Decodes %XX once. False when the text is not well-formed or decodes to NUL.
+bool PercentDecode(std::string_view text, std::string& out);
+std::string PercentEncode(std::string_view text);
+// `a=1&b=2` into decoded pairs, '+' as space; malformed pairs are dropped.
+std::vector<std::pair<std::string, std::string>> ParseQuery(std::string_view query);
+
+}  // namespace mailroom
