@@ -17,11 +17,19 @@ as_root() {
   fi
 }
 
-# quietly LOG CMD...: sends CMD's output to LOG, and shows its end only on failure.
+# quietly LOG CMD...: sends CMD's output to LOG, and shows its end only on failure. CMD may be
+# a function; it runs in a shell of its own and stops at its first failing command.
 quietly() {
-  local log=$1
+  local log=$1 failed
   shift
-  if ! "$@" >"$log" 2>&1 </dev/null; then
+  set +e
+  (
+    set -e
+    "$@"
+  ) >"$log" 2>&1 </dev/null
+  failed=$?
+  set -e
+  if [ $failed != 0 ]; then
     tail -n 40 "$log" >&2
     die "'$*' failed; full log: $log"
   fi
