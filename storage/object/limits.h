@@ -35,6 +35,23 @@ inline constexpr int kGenerateNameAttempts = 8;            // as kube-apiserver
 inline constexpr std::size_t kCommitBatch = 1024;          // transactions per group commit
 inline constexpr std::size_t kCommitQueue = 16'384;        // transactions waiting for the committer
 inline constexpr std::size_t kTxnOperations = 4096;        // operations in one transaction
+inline constexpr int kTxnChangesBits = 20;                 // 2^20 changes by one transaction
+inline constexpr std::size_t kCommitBatchBytes = 16 * 1024 * 1024;   // flushed at once
+inline constexpr std::size_t kCommitQueueBytes = 256 * 1024 * 1024;  // waiting for the committer
+
+// Storage.
+inline constexpr int kWalCheckpointPages = 1024;           // 8 MiB of log are copied to the file
+inline constexpr int kWalRestartPages = 16 * 1024;         // 128 MiB: writers wait once for a copy
+inline constexpr int kDatabaseBusyMs = 30'000;             // a writer waits for such a copy
+inline constexpr std::size_t kScanRows = 1000;             // rows read at once when replaying
+inline constexpr std::size_t kPruneKeys = 2048;            // keys looked at per lock in compaction
+inline constexpr std::size_t kLoadPage = 5000;             // objects per range at start-up
+inline constexpr std::size_t kReplayEvents = 20'000;       // etcd replays about 6,500 a second
+inline constexpr std::size_t kHistoryBytes = 128 * 1024 * 1024;  // old versions kept by the ring
+inline constexpr std::size_t kFramedEvents = 4096;         // newest events that keep their frames
+inline constexpr std::size_t kUndecodableLogged = 256;     // keys named in the log, then silence
+inline constexpr auto kHistoryAge = 300s;                  // compacted after this, as kube-apiserver
+inline constexpr auto kCompactionInterval = 60s;
 
 // Server.
 inline constexpr std::size_t kWorkers = 16;                // threads that may block
@@ -53,5 +70,11 @@ inline constexpr std::size_t kClientEventBytes = 16 * 1024 * 1024;
 inline constexpr auto kClientConnect = 10s;
 inline constexpr auto kClientTimeout = 40s;
 inline constexpr auto kHeartbeat = 30s;
+inline constexpr std::size_t kClientConnections = 256;     // an HTTP/1.1 watch pins one
+inline constexpr auto kClientSilence = 45s;                // unacknowledged bytes: peer is gone
+inline constexpr std::size_t kClientListPage = 500;        // as client-go
+inline constexpr auto kWatchShortest = 300s;               // asked of the server, random between
+inline constexpr auto kWatchLongest = 600s;                // the two, so that watches spread out
+inline constexpr auto kWatchGrace = 30s;                   // past its time a watch is cut here
 
 }  // namespace mailroom::limits

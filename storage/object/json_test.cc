@@ -1,0 +1,86 @@
+#include "storage/object/json.h"
+
+#include <gtest/gtest.h>
+
+#include "storage/object/clock.h"
+#include "storage/object/json_path.h"
+#include "storage/object/limits.h"
+#include "storage/object/message.h"
+
+namespace mailroom {
+namespace {
+
+TEST(Json, ReportsDuplicatesWithPathAndKeepsTheLast) {
+  auto parsed = ParseJsonStrict(R"({"a":{"b":1,"b":2},"l":[{"x":1},{"x":1,"x":3}],"a":{"c":1}})");
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->duplicates, (std::vector<std::string>{"a.b", "l[1].x", "a"}));
+  EXPECT_EQ(DumpJson(parsed->value), R"({"a":{"c":1},"l":[{"x":1},{"x":3}]})");
+}
+
+TEST(Json, DepthIsBoundedWhileParsing) {
+  std::string deep(200'000, '[');
+  EXPECT_FALSE(ParseJson(deep).ok());
+  std::string at_limit = std::string(limits::kJsonDepth, '[') + std::string(limits::kJsonDepth, ']');
+  EXPECT_TRUE(ParseJson(at_limit).ok());
+  EXPECT_FALSE(ParseJson("[" + at_limit + "]").ok());
+}
+
+TEST(Json, RefusesBrokenText) {
+  for (const char* text : {"", "{", "{\"a\":}", "nul", "{} x", "\"\xff\"", "[1,]"}) {
+    EXPECT_FALSE(ParseJson(text).ok()) << text;
+  }
+}
+
+TEST(Json, IntegersSurvive) {
+  EXPECT_EQ(DumpJson(*ParseJson("[9223372036854775807,-9223372036854775808,1.5]")),
+            "[9223372036854775807,-9223372036854775808,1.5]");
+}
+
+TEST(JsonPath, FindsSetsAndErases) {
+  Json tree = *ParseJson(R"({"spec":{"n":3,"l":["a",1,"b"]}})");
+  EXPECT_EQ(IntAt(tree, {"spec", "n"}), 3);
+  EXPECT_EQ(StringsAt(tree, {"spec", "l"}), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(Find(tree, {"spec", "n", "deeper"}), nullptr);
+  Set(tree, {"metadata", "labels", "a.b/c"}, "d");
+  EXPECT_EQ(StringAt(tree, {"metadata", "labels", "a.b/c"}), "d");
+  EXPECT_TRUE(Erase(tree, {"spec", "n"}));
+  EXPECT_FALSE(Erase(tree, {"spec", "n"}));
+  EXPECT_EQ(FindDotted(tree, ".spec.l")->size(), 3u);
+}
+
+TEST(Clock, FormatsAndParsesTimes) {
+  auto time = std::chrono::system_clock::time_point(std::chrono::microseconds(1'700'000'000'123'456));
+  EXPECT_EQ(FormatTime(time), "2023-11-14T22:13:20Z");
+  EXPECT_EQ(FormatMicroTime(time), "2023-11-14T22:13:20.123456Z");
+  EXPECT_EQ(ParseTime("2023-11-14T22:13:20Z"), 1'700'000'000);
+  EXPECT_EQ(ParseTime("2023-11-14T22:13:20.123456Z"), 1'700'000'000);
+  EXPECT_EQ(ParseTime("2023-11-15T00:13:20+02:00"), 1'700'000'000);
+  EXPECT_EQ(ParseTime("yesterday"), -1);
+}
+
+TEST(Message, DecodesOnce) {
+  std::string out;
+  EXPECT_TRUE(PercentDecode("a%3Ab%252F", out));
+  EXPECT_EQ(out, "a:b%2F");
+  for (const char* bad : {"%", "%4", "%zz", "a%00b"}) EXPECT_FALSE(PercentDecode(bad, out)) << bad;
+}
+
+TEST(Message, ParsesQueries) {
+  auto pairs = ParseQuery("labelSelector=a%3Db%2Cc&watch&limit=5&x=%zz");
+  ASSERT_EQ(pairs.size(), 3u);
+  EXPECT_EQ(pairs[0].second, "a=b,c");
+  EXPECT_EQ(pairs[1].first, "watch");
+  EXPECT_EQ(pairs[1].second, "");
+}
+
+TEST(Message, HeadersKeepRepeatedFields) {
+  Headers headers;
+  headers.Add("x-remote-group", "a");
+  headers.Add("x-remote-group", "b");
+  EXPECT_EQ(headers.All("x-remote-group").size(), 2u);
+  headers.Set("x-remote-group", "c");
+  EXPECT_EQ(headers.All("x-remote-group").size(), 1u);
+}
+
+}  // namespace
+}  // namespace mailroom

@@ -1,0 +1,264 @@
+#include "storage/object/yaml.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <charconv>
+#include <cstdint>
+#include <sstream>
+
+#include "storage/object/limits.h"
+
+namespace mailroom {
+namespace {
+
+// Converts one document, counting nodes so that the work per body is bounded.
+class Converter {
+ public:
+  std::vector<std::string> duplicates;
+
+  Result<Json> Convert(const YAML::Node& node, std::size_t depth) {
+    if (depth > limits::kJsonDepth) return BadRequest("error decoding YAML: exceeded max depth");
+    if (++nodes_ > limits::kYamlNodes) return BadRequest("error decoding YAML: too many nodes");
+    switch (node.Type()) {
+      case YAML::NodeType::Map: return Map(node, depth);
+      case YAML::NodeType::Sequence: return Sequence(node, depth);
+      case YAML::NodeType::Scalar: return Scalar(node);
+      default: return Json(nullptr);
+    }
+  }
+
+ private:
+  Result<Json> Map(const YAML::Node& node, std::size_t depth) {
+    Json out = Json::object();
+    for (const auto& pair : node) {
+      if (!pair.first.IsScalar()) return BadRequest("error decoding YAML: map keys must be scalars");
+      const std::string& key = pair.first.Scalar();
+      if (key == "<<" && pair.first.Tag() != "!") {
+        return BadRequest("error decoding YAML: merge keys are not supported");
+      }
+      Json value = TRY(Convert(pair.second, depth + 1));
+      if (out.contains(key)) {
+        duplicates.push_back("line " + std::to_string(pair.first.Mark().line + 1) + ": key " +
+                             Quoted(key) + " already set in map");
+      }
+      out[key] = std::move(value);
+    }
+    return out;
+  }
+
+  Result<Json> Sequence(const YAML::Node& node, std::size_t depth) {
+    Json out = Json::array();
+    for (const YAML::Node& element : node) {
+      out.push_back(TRY(Convert(element, depth + 1)));
+    }
+    return out;
+  }
+
+  Result<Json> Scalar(const YAML::Node& node) {
+    const std::string& text = node.Scalar();
+    const std::string& tag = node.Tag();
+    if (tag == "!" || tag == "tag:yaml.org,2002:str") return Json(text);  // quoted
+    if (!tag.empty() && tag != "?" && !tag.starts_with("tag:yaml.org,2002:")) {
+      return BadRequest("error decoding YAML: tag " + tag + " is not supported");
+    }
+    return Plain(text);
+  }
+
+  static Json Plain(const std::string& text) {
+    if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") {
+      return nullptr;
+    }
+    for (const char* yes : {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"}) {
+      if (text == yes) return true;
+    }
+    for (const char* no : {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"}) {
+      if (text == no) return false;
+    }
+    return Number(text);
+  }
+
+  static Json Number(const std::string& text) {
+    const char first = text.front();
+    if (first != '-' && first != '+' && first != '.' && (first < '0' || first > '9')) return text;
+    std::string_view digits = text;
+    const bool negative = digits.front() == '-';
+    if (digits.front() == '-' || digits.front() == '+') digits.remove_prefix(1);
+    int base = 10;
+    if (digits.starts_with("0x")) base = 16;
+    if (digits.starts_with("0o")) base = 8;
+    if (digits.starts_with("0b")) base = 2;
+    if (base != 10) {
+      digits.remove_prefix(2);
+    } else if (digits.size() > 1 && digits.front() == '0' &&
+               digits.find_first_not_of("01234567") == std::string_view::npos) {
+      base = 8;
+    }
+    std::uint64_t magnitude = 0;
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude,
+                                        base);
+    if (error == std::errc() && end == digits.data() + digits.size() && !digits.empty()) {
+      if (!negative) {
+        if (magnitude <= static_cast<std::uint64_t>(INT64_MAX)) {
+          return static_cast<std::int64_t>(magnitude);
+        }
+        return magnitude;
+      }
+      if (magnitude <= static_cast<std::uint64_t>(INT64_MAX)) {
+        return -static_cast<std::int64_t>(magnitude);
+      }
+    }
+    if (text.find_first_not_of("0123456789+-.eE") != std::string::npos ||
+        text.find_first_of("0123456789") == std::string::npos) {
+      return text;
+    }
+    double value = 0;
+    const char* start = text.data() + (first == '+' ? 1 : 0);
+    auto [float_end, float_error] = std::from_chars(start, text.data() + text.size(), value);
+    if (float_error == std::errc() && float_end == text.data() + text.size()) return value;
+    return text;
+  }
+
+  std::size_t nodes_ = 0;
+};
+
+// Anchors and aliases are found before parsing: yaml-cpp expands them silently.
+class AnchorFinder final : public YAML::EventHandler {
+ public:
+  bool found = false;
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t anchor) override { Note(anchor); }
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override { found = true; }
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t anchor,
+                const std::string&) override {
+    Note(anchor);
+  }
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    Note(anchor);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    Note(anchor);
+  }
+  void OnMapEnd() override {}
+
+ private:
+  void Note(YAML::anchor_t anchor) { found = found || anchor != 0; }
+};
+
+Result<std::vector<ParsedJson>> Load(std::string_view text) {
+  if (text.size() > limits::kBodyBytes) return RequestTooLarge("YAML body");
+  try {
+    const std::string copy(text);
+    if (copy.find('&') != std::string::npos || copy.find('*') != std::string::npos) {
+      std::istringstream stream(copy);
+      YAML::Parser parser(stream);
+      AnchorFinder finder;
+      while (parser.HandleNextDocument(finder)) {
+      }
+      if (finder.found) {
+        return BadRequest("error decoding YAML: anchors and aliases are not supported");
+      }
+    }
+    std::vector<ParsedJson> out;
+    for (const YAML::Node& node : YAML::LoadAll(copy)) {
+      Converter converter;
+      Json value = TRY(converter.Convert(node, 1));
+      out.push_back({std::move(value), std::move(converter.duplicates)});
+    }
+    return out;
+  } catch (const YAML::Exception& e) {
+    return BadRequest("error decoding YAML: " + std::string(e.what()));
+  }
+}
+
+bool NeedsQuotes(const std::string& text) {
+  if (text.empty()) return true;
+  auto parsed = Load(text);
+  return !parsed.ok() || parsed->size() != 1 || parsed->front().value != Json(text);
+}
+
+void Emit(const Json& value, std::size_t indent, std::string& out, bool in_sequence);
+
+void EmitScalar(const Json& value, std::string& out) {
+  if (value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    out += NeedsQuotes(text) || text.find('\n') != std::string::npos ? JsonQuote(text) : text;
+  } else {
+    out += DumpJson(value);
+  }
+}
+
+void EmitMember(const Json& value, std::size_t indent, std::string& out) {
+  const bool nested = value.is_structured() && !value.empty();
+  if (!nested) {
+    out += ' ';
+    EmitScalar(value, out);
+    out += '\n';
+    return;
+  }
+  out += '\n';
+  Emit(value, value.is_array() ? indent : indent + 2, out, false);
+}
+
+void Emit(const Json& value, std::size_t indent, std::string& out, bool in_sequence) {
+  if (value.is_object() && !value.empty()) {
+    bool first = in_sequence;
+    for (const auto& [key, member] : value.items()) {
+      if (!first) out.append(indent, ' ');
+      first = false;
+      EmitScalar(Json(key), out);
+      out += ':';
+      EmitMember(member, indent, out);
+    }
+  } else if (value.is_array() && !value.empty()) {
+    bool first = in_sequence;
+    for (const Json& element : value) {
+      if (!first) out.append(indent, ' ');
+      first = false;
+      out += "- ";
+      if (element.is_structured() && !element.empty()) {
+        Emit(element, indent + 2, out, true);
+      } else {
+        EmitScalar(element, out);
+        out += '\n';
+      }
+    }
+  } else {
+    EmitScalar(value, out);
+    out += '\n';
+  }
+}
+
+}  // namespace
+
+Result<ParsedJson> ParseYamlStrict(std::string_view text) {
+  std::vector<ParsedJson> documents = TRY(Load(text));
+  if (documents.empty()) return ParsedJson{};
+  if (documents.size() > 1) return BadRequest("error decoding YAML: more than one document");
+  return std::move(documents.front());
+}
+
+Result<Json> ParseYaml(std::string_view text) {
+  ParsedJson parsed = TRY(ParseYamlStrict(text));
+  return std::move(parsed.value);
+}
+
+Result<std::vector<Json>> ParseYamlDocuments(std::string_view text) {
+  std::vector<Json> out;
+  for (ParsedJson& document : TRY(Load(text))) {
+    if (!document.value.is_null()) out.push_back(std::move(document.value));
+  }
+  return out;
+}
+
+std::string DumpYaml(const Json& value) {
+  std::string out;
+  Emit(value, 0, out, false);
+  return out;
+}
+
+}  // namespace mailroom
