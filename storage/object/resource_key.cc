@@ -62,7 +62,7 @@ Result<ResourceKey> ResourceKey::Parse(std::string_view store_key) {
     if (slash == std::string_view::npos) break;
     rest.remove_prefix(slash + 1);
   }
-  if (count < 4) return bad();
+  if (count < 4 || parts[1].empty()) return bad();
   ResourceKey key;
   key.workspace = Workspace(std::string(parts[0]));
   key.resource.group = parts[1] == kCoreSegment ? std::string() : std::string(parts[1]);

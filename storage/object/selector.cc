@@ -288,7 +288,7 @@ std::string LabelSelector::ToString() const {
   for (const Requirement& r : requirements_) {
     if (!out.empty()) out += ',';
     std::string list;
-    for (const std::string& value : r.values) list += (list.empty() ? "" : ",") + value;
+    for (const std::string& value : r.values) list += (&value == &r.values.front() ? "" : ",") + value;
     switch (r.op) {
       case Operator::kExists: out += r.key; break;
       case Operator::kNotExists: out += "!" + r.key; break;
