@@ -2,7 +2,6 @@
 // in it. An immutable snapshot; workspaces of one type without CRDs share one Catalog.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,7 +32,8 @@ struct Group {
 
 class Catalog {
  public:
-  // Adds CRD-defined types to a base catalogue.
+  // Adds CRD-defined types to a base catalogue; what the base serves stays as it is. Equal
+  // arguments give the same catalogue while somebody holds it.
   static std::shared_ptr<const Catalog> Extend(const Catalog& base,
                                                const std::vector<ResourceTypePtr>& types);
   static std::shared_ptr<const Catalog> Make(std::vector<ResourceTypePtr> types);
@@ -51,7 +51,7 @@ class Catalog {
 
  private:
   std::vector<Group> groups_;
-  std::map<std::string, ResourceTypePtr, std::less<>> by_path_;  // "group/version/plural"
+  std::vector<ResourceTypePtr> by_path_;  // sorted by group, version, plural
 };
 
 using CatalogPtr = std::shared_ptr<const Catalog>;

@@ -28,6 +28,7 @@ enum class Wire {
   kString, kBool, kInt32, kInt64, kDouble, kBytes,
   kTime, kMicroTime, kDuration, kQuantity, kIntOrString, kRaw /* RawExtension, FieldsV1, JSON */,
   kMessage, kMap, kSchemaOrBool, kSchemaOrArray, kSchemaOrStrings,
+  kItems,  // a named list: a message whose field 1 repeats
 };
 
 struct Property {
@@ -37,11 +38,12 @@ struct Property {
   bool required = false;
   bool pointer = false;    // written in protobuf only when set
   bool always = false;     // written in JSON even when empty
-  bool embedded = false;   // its fields are inline in JSON but a nested message in protobuf
+  bool embedded = false;   // inline in JSON; in protobuf a field of a nested message (embeds)
   // Strategic merge: how this field of the parent merges.
   bool patch_merge = false;
   bool patch_retain_keys = false;
   std::string patch_merge_key;
+  std::string patch_strategy;  // as published: `merge`, `retainKeys`, `merge,retainKeys`, ...
 };
 
 // One x-kubernetes-validations rule.
@@ -63,12 +65,17 @@ struct Schema {
 
   std::vector<Property> properties;    // declared order; Find() is binary search over `index`
   std::vector<std::uint32_t> index;    // positions in `properties` sorted by name
+  // Built-in types: the nested messages whose fields are inline in JSON, by protobuf number.
+  std::vector<Property> embeds;
   const Schema* items = nullptr;       // kArray
   const Schema* additional = nullptr;  // map values of a kObject
 
   ListType list_type = ListType::kAtomic;
   std::vector<std::string> list_map_keys;
   MapType map_type = MapType::kGranular;
+  bool list_type_given = false;  // stated by the schema, hence published
+  bool map_type_given = false;
+  std::optional<std::string> union_by;  // a union; its discriminator, "" when it has none
 
   std::optional<Json> default_value;
   std::vector<Json> enum_values;
