@@ -1,0 +1,66 @@
+// The front door: one TLS port that speaks HTTP/1.1 (Drogon) and HTTP/2 (nghttp2), turns bytes
+// into Requests and Responses into bytes, and never lets a slow or hostile peer hold more than
+// the bounds of limits.h. Drogon's application object is a singleton, so a process starts at
+// most one Front, and once. All methods may be called from any thread but an I/O loop.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/object/limits.h"
+#include "storage/object/message.h"
+#include "storage/object/result.h"
+
+namespace mailroom::apiserver {
+
+struct FrontOptions {
+  std::string host = "127.0.0.1";  // address or name; "" and "0.0.0.0" mean every interface
+  std::uint16_t port = 0;          // 0: any free one, see Front::port
+  std::string cert_file;           // PEM, leaf first
+  std::string key_file;
+  std::string client_ca_file;                     // "": client certificates are not asked for
+  std::string request_header_ca_file;             // "": nobody is a front proxy
+  std::vector<std::string> request_header_names;  // allowed CNs of front proxies; empty: any
+  std::size_t io_threads = 1;
+  bool plain_http = false;  // loopback addresses only
+  bool http2 = true;
+  std::size_t body_bytes = limits::kBodyBytes;
+  std::chrono::seconds idle = limits::kIdleConnection;
+};
+
+// Called on an I/O loop and must not block. `respond` may be called from any thread, once; a
+// handler that drops it unanswered causes a 500.
+using Handler = std::function<void(Request, std::function<void(Response)> respond)>;
+
+struct FrontCounts {
+  std::size_t connections = 0;
+  std::size_t exchanges = 0;  // requests not yet answered
+  std::size_t streams = 0;    // streamed bodies under way
+};
+
+class Front {
+ public:
+  // Returns when the port accepts connections.
+  static Result<std::unique_ptr<Front>> Start(FrontOptions options, Handler handler);
+  virtual ~Front() = default;  // stops
+
+  virtual std::uint16_t port() const = 0;
+  virtual FrontCounts counts() const = 0;
+
+  // Stops accepting, answers new requests on open connections with 429, waits for the requests
+  // under way, ends streams cleanly and closes connections; gives up after `grace`.
+  virtual void Drain(std::chrono::milliseconds grace) = 0;
+  // Closes everything and joins the threads. Idempotent.
+  virtual void Stop() = 0;
+
+  // Reads certificate, key and CA files again; on error the old ones stay. New connections use
+  // the new certificate, and identities of open ones are judged again.
+  virtual Result<void> ReloadCertificates() = 0;
+};
+
+}  // namespace mailroom::apiserver

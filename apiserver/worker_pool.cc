@@ -1,0 +1,52 @@
+#include "apiserver/worker_pool.h"
+
+#include <utility>
+
+namespace mailroom::apiserver {
+
+WorkerPool::WorkerPool(std::size_t threads, std::size_t queue_bound) : queue_bound_(queue_bound) {
+  threads_.reserve(threads);
+  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+}
+
+WorkerPool::~WorkerPool() { Stop(); }
+
+bool WorkerPool::Submit(Task task) {
+  absl::MutexLock lock(&mutex_);
+  if (stopped_ || queue_.size() >= queue_bound_) return false;
+  queue_.push_back(std::move(task));
+  return true;
+}
+
+std::size_t WorkerPool::queued() const {
+  absl::MutexLock lock(&mutex_);
+  return queue_.size();
+}
+
+void WorkerPool::Stop() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopped_ = true;
+  }
+  for (std::jthread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+bool WorkerPool::HasWorkLocked() const { return stopped_ || !queue_.empty(); }
+
+void WorkerPool::Run() {
+  while (true) {
+    Task task;
+    {
+      absl::MutexLock lock(&mutex_);
+      mutex_.Await(absl::Condition(this, &WorkerPool::HasWorkLocked));
+      if (queue_.empty()) return;
+      task = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    task();
+  }
+}
+
+}  // namespace mailroom::apiserver
