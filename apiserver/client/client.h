@@ -16,14 +16,14 @@ namespace mailroom::client {
 struct Gvr {
   std::string api_version;
   std::string resource;
-  std::string group() const;    // "" for core
+  std::string group() const;  // "" for core
   std::string version() const;
   friend auto operator<=>(const Gvr&, const Gvr&) = default;
 };
 
 struct ObjectRef {
   Gvr gvr;
-  std::string ns;    // "" for cluster-scoped
+  std::string ns;  // "" for cluster-scoped
   std::string name;
   std::string subresource;
 };
@@ -32,6 +32,8 @@ struct ListQuery {
   std::string ns;
   std::string label_selector;
   std::string field_selector;
+  // The selectors as a raw query string; the namespace belongs to the path.
+  std::string ToQuery() const;
 };
 
 struct DeleteOptions {

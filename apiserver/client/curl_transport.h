@@ -1,5 +1,7 @@
 // Transport over HTTPS with libcurl's multi interface: one loop thread, HTTP/2 when the server
-// offers it, host names always checked.
+// offers it, host names always checked (unless the kubeconfig says insecure-skip-tls-verify).
+// Destroying it answers waiting senders with an error and ends open streams; their OpenStream
+// handles must be gone before.
 #pragma once
 
 #include <memory>

@@ -31,14 +31,14 @@ struct ObjectKey {
 class Informer {
  public:
   struct Options {
-    Client client;        // base path decides the workspace; `/clusters/*` for all
+    Client client;  // base path decides the workspace; `/clusters/*` for all
     Gvr gvr;
     ListQuery query;
   };
   // `before` is null for a new object, `now` is null for a deleted one. Called on the loop
   // thread; must not block.
-  using Handler = std::function<void(const ObjectKey&, const ObjectPtr& before,
-                                     const ObjectPtr& now)>;
+  using Handler =
+      std::function<void(const ObjectKey&, const ObjectPtr& before, const ObjectPtr& now)>;
 
   virtual ~Informer() = default;  // stops; no handler runs afterwards
   static std::unique_ptr<Informer> Start(Options options, Handler handler);

@@ -9,15 +9,15 @@
 namespace mailroom::client {
 
 struct ServerConfig {
-  std::string url;              // scheme://host:port, no path
-  std::string base_path;        // path of the server URL, "" or `/clusters/wds1`
-  std::string ca_pem;           // "" means the system's
+  std::string url;        // scheme://host:port, no path
+  std::string base_path;  // path of the server URL, "" or `/clusters/wds1`
+  std::string ca_pem;     // "" means the system's
   std::string certificate_pem;
   std::string key_pem;
   std::string token;
   std::string tls_server_name;
   bool insecure = false;
-  std::string ns;               // namespace of the context
+  std::string ns;  // namespace of the context
 };
 
 // `context` "" means current-context.

@@ -79,4 +79,13 @@ inline constexpr auto kWatchShortest = 300s;               // asked of the serve
 inline constexpr auto kWatchLongest = 600s;                // the two, so that watches spread out
 inline constexpr auto kWatchGrace = 30s;                   // past its time a watch is cut here
 
+// Mailbox controller and translator.
+inline constexpr auto kSyncedCheck = 50ms;                 // until the caches have been listed
+inline constexpr auto kDependencyCheck = 1s;               // fallback; an event usually comes first
+inline constexpr auto kLeftoverCheck = 30s;                // a namespace or CRD copy still in use
+inline constexpr auto kBindingDelay = 200ms;               // gathers changes of one policy
+inline constexpr std::size_t kMailboxWorkers = 4;          // as KubeStellar's concurrency
+inline constexpr std::size_t kTranslatorWorkers = 4;       // per reconciler
+inline constexpr std::size_t kPolicyErrors = 20;           // texts in one status.errors
+
 }  // namespace mailroom::limits

@@ -1,0 +1,330 @@
+#include "apiserver/client/informer.h"
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+
+#include "apiserver/client/backoff.h"
+#include "apiserver/client/wire_event.h"
+#include "storage/object/limits.h"
+#include "storage/object/log.h"
+
+namespace mailroom::client {
+namespace {
+
+using std::chrono::milliseconds;
+using SteadyClock = std::chrono::steady_clock;
+
+// The objects known, readable from any thread.
+class Cache {
+ public:
+  using Change = std::pair<ObjectKey, std::pair<ObjectPtr, ObjectPtr>>;  // before, now
+
+  ObjectPtr Get(const ObjectKey& key) const {
+    std::lock_guard lock(mutex_);
+    const auto found = objects_.find(key);
+    return found == objects_.end() ? nullptr : found->second;
+  }
+  std::vector<Item> List() const {
+    std::lock_guard lock(mutex_);
+    return {objects_.begin(), objects_.end()};
+  }
+  std::size_t size() const {
+    std::lock_guard lock(mutex_);
+    return objects_.size();
+  }
+  // Null `now` removes. Returns what was there before.
+  ObjectPtr Put(const ObjectKey& key, const ObjectPtr& now) {
+    std::lock_guard lock(mutex_);
+    if (now == nullptr) {
+      auto node = objects_.extract(key);
+      return node.empty() ? nullptr : node.mapped();
+    }
+    ObjectPtr& slot = objects_[key];
+    return std::exchange(slot, now);
+  }
+  // The cache becomes `fresh`; returns what that changed.
+  std::vector<Change> Replace(std::map<ObjectKey, ObjectPtr> fresh) {
+    std::vector<Change> changes;
+    std::lock_guard lock(mutex_);
+    for (const auto& [key, before] : objects_) {
+      if (!fresh.contains(key)) changes.push_back({key, {before, nullptr}});
+    }
+    for (const auto& [key, now] : fresh) {
+      const auto known = objects_.find(key);
+      const ObjectPtr before = known == objects_.end() ? nullptr : known->second;
+      const bool same = before != nullptr && before->bytes() == now->bytes();
+      if (!same) changes.push_back({key, {before, now}});
+    }
+    objects_.swap(fresh);
+    return changes;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<ObjectKey, ObjectPtr> objects_;  // guarded by mutex_
+};
+
+// The list-and-watch machine. Every step runs on the loop thread with run_mutex_ held; a step is
+// an After task or a sink call. Each opened stream is one attempt; timers of past attempts do
+// nothing.
+//
+//   list page -> (continue) list page ... -> watch -> (ended) watch ...
+//   any failure -> back-off -> the same step again; 410 or a broken protocol -> list from scratch
+class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWatch> {
+ public:
+  ListWatch(Informer::Options options, Informer::Handler handler)
+      : options_(std::move(options)), handler_(std::move(handler)) {
+    shape_.api_version = options_.gvr.api_version;
+    shape_.all_workspaces = options_.client.base_path().ends_with("/clusters/*");
+  }
+
+  void Start() {
+    std::lock_guard run(run_mutex_);
+    Schedule(milliseconds(0), Step::kList);
+  }
+
+  void Stop() {
+    std::unique_ptr<OpenStream> last;
+    std::lock_guard run(run_mutex_);
+    stopped_ = true;
+    last = std::move(stream_);
+  }
+
+  const Cache& cache() const { return cache_; }
+  bool synced() const {
+    std::lock_guard lock(state_mutex_);
+    return synced_;
+  }
+  bool WaitSynced(milliseconds timeout) const {
+    std::unique_lock lock(state_mutex_);
+    return became_synced_.wait_for(lock, timeout, [this] { return synced_; });
+  }
+  std::string last_error() const {
+    std::lock_guard lock(state_mutex_);
+    return last_error_;
+  }
+
+  void OnHead(int code, const Headers&) override {
+    std::lock_guard run(run_mutex_);
+    code_ = code;
+    if (step_ == Step::kWatch && code == 200) SetError("");
+  }
+
+  void OnData(std::string_view piece) override {
+    const auto self = shared_from_this();
+    std::lock_guard run(run_mutex_);
+    if (stopped_) return;
+    if (step_ == Step::kWatch && code_ == 200) return TakeEvents(piece);
+    if (body_.size() + piece.size() > limits::kClientResponseBytes) {
+      return Fail(Unavailable("the list is larger than this client accepts"), Step::kList);
+    }
+    body_ += piece;
+  }
+
+  void OnEnd(const Status* error) override {
+    const auto self = shared_from_this();
+    std::lock_guard run(run_mutex_);
+    if (stopped_) return;
+    if (error != nullptr) return Fail(*error, step_);
+    if (code_ != 200) return Fail(Status::FromBody(code_, std::exchange(body_, {})), step_);
+    if (step_ == Step::kWatch) return EndWatch();
+    TakePage();
+  }
+
+ private:
+  enum class Step { kList, kPage, kWatch };
+
+  void Schedule(milliseconds delay, Step step) {
+    const std::uint64_t attempt = ++attempt_;
+    options_.client.transport().After(delay, [weak = weak_from_this(), attempt, step] {
+      const auto self = weak.lock();
+      if (self == nullptr) return;
+      std::lock_guard run(self->run_mutex_);
+      if (!self->stopped_ && self->attempt_ == attempt) self->Take(step);
+    });
+  }
+
+  void Take(Step step) {
+    if (step == Step::kList) {
+      gathered_.clear();
+      continue_.clear();
+      step = Step::kPage;
+    }
+    step_ = step;
+    code_ = 0;
+    body_.clear();
+    lines_ = LineBuffer();
+    opened_ = SteadyClock::now();
+    heard_ = false;
+    const auto lifetime = std::chrono::seconds(
+        RandomBetween(limits::kWatchShortest.count(), limits::kWatchLongest.count()));
+    stream_.reset();
+    Guard(step == Step::kWatch ? milliseconds(lifetime + limits::kWatchGrace)
+                               : milliseconds(limits::kClientTimeout));
+    stream_ = options_.client.transport().Open(
+        options_.client.NewRequest("GET", CollectionPath(), Query(step, lifetime)), *this);
+  }
+
+  // A peer that accepts a request and then says nothing must not hold the informer for ever.
+  void Guard(milliseconds time) {
+    const std::uint64_t attempt = attempt_;
+    options_.client.transport().After(time, [weak = weak_from_this(), attempt] {
+      const auto self = weak.lock();
+      if (self == nullptr) return;
+      std::lock_guard run(self->run_mutex_);
+      if (self->stopped_ || self->attempt_ != attempt) return;
+      self->Fail(Timeout("the server did not finish its answer"), self->step_);
+    });
+  }
+
+  std::string CollectionPath() const {
+    return options_.client.PathOf(
+        {.gvr = options_.gvr, .ns = options_.query.ns, .name = "", .subresource = ""});
+  }
+
+  std::string Query(Step step, std::chrono::seconds lifetime) const {
+    std::string query = options_.query.ToQuery();
+    const auto add = [&query](std::string_view name, std::string_view value) {
+      if (!query.empty()) query += '&';
+      query.append(name).append("=").append(PercentEncode(value));
+    };
+    if (step == Step::kWatch) {
+      add("watch", "1");
+      add("allowWatchBookmarks", "true");
+      add("resourceVersion", resource_version_);
+      add("timeoutSeconds", std::to_string(lifetime.count()));
+      return query;
+    }
+    if (!whole_list_) add("limit", std::to_string(limits::kClientListPage));
+    if (!continue_.empty()) add("continue", continue_);
+    return query;
+  }
+
+  void TakePage() {
+    Result<ListPage> page = DecodePage(std::exchange(body_, {}), shape_);
+    if (!page.ok()) return Fail(page.error(), Step::kList);
+    for (Item& item : page->items) gathered_.insert_or_assign(item.first, std::move(item.second));
+    resource_version_ = page->resource_version;
+    continue_ = page->continue_token;
+    if (!continue_.empty()) return Schedule(milliseconds(0), Step::kPage);
+    whole_list_ = false;
+    for (const auto& [key, change] : cache_.Replace(std::exchange(gathered_, {}))) {
+      handler_(key, change.first, change.second);
+      if (stopped_) return;
+    }
+    {
+      std::lock_guard lock(state_mutex_);
+      synced_ = true;
+      became_synced_.notify_all();
+    }
+    Schedule(milliseconds(0), Step::kWatch);
+  }
+
+  void TakeEvents(std::string_view piece) {
+    lines_.Feed(piece);
+    std::string_view line;
+    while (lines_.Next(line)) {
+      Result<WireEvent> event = DecodeEvent(line, shape_);
+      // After a line that makes no sense nothing is certain; the server's own ERROR is orderly.
+      if (!event.ok()) return Fail(event.error(), Step::kList);
+      if (event->error.has_value()) return Fail(*event->error, Step::kWatch);
+      heard_ = true;
+      failures_ = 0;
+      if (!event->resource_version.empty()) resource_version_ = event->resource_version;
+      if (event->type == WireEvent::Type::kBookmark) continue;
+      const bool deleted = event->type == WireEvent::Type::kDeleted;
+      const ObjectPtr now = deleted ? nullptr : event->item.second;
+      const ObjectPtr before = cache_.Put(event->item.first, now);
+      if (before != nullptr || now != nullptr) handler_(event->item.first, before, now);
+      if (stopped_) return;
+    }
+    if (lines_.pending() > limits::kClientEventBytes) {
+      Fail(Unavailable("a watch event is larger than this client accepts"), Step::kList);
+    }
+  }
+
+  // A watch ends cleanly when its time is over; one that ends at once would make a busy loop.
+  void EndWatch() {
+    if (heard_ || SteadyClock::now() - opened_ >= std::chrono::seconds(1)) {
+      failures_ = 0;
+      return Schedule(milliseconds(0), Step::kWatch);
+    }
+    Schedule(Backoff(limits::kReconnectFirst, limits::kReconnectLast, failures_++), Step::kWatch);
+  }
+
+  void Fail(const Status& error, Step again) {
+    const bool expired = error.code() == 410;
+    // A list whose pages outlive the server's history is asked for in one piece.
+    if (expired && step_ == Step::kPage && !continue_.empty()) whole_list_ = true;
+    // A page is part of one consistent list, so the list starts over.
+    if (expired || again == Step::kPage) again = Step::kList;
+    SetError(error.message());
+    Log(Level::kDebug, "informer interrupted",
+        {{"resource", options_.gvr.resource}, {"error", error.message()}});
+    stream_.reset();
+    Schedule(Backoff(limits::kReconnectFirst, limits::kReconnectLast, failures_++), again);
+  }
+
+  void SetError(std::string message) {
+    std::lock_guard lock(state_mutex_);
+    last_error_ = std::move(message);
+  }
+
+  const Informer::Options options_;
+  const Informer::Handler handler_;
+  Cache cache_;
+
+  // Held during every step, so that Stop can wait for the one that runs. Recursive, because a
+  // handler may stop its own informer and a transport may call the sink from inside Open.
+  std::recursive_mutex run_mutex_;
+  // Guarded by run_mutex_.
+  bool stopped_ = false;
+  Step step_ = Step::kList;
+  std::uint64_t attempt_ = 0;
+  std::unique_ptr<OpenStream> stream_;
+  int code_ = 0;
+  std::string body_;
+  LineBuffer lines_;
+  ItemShape shape_;
+  std::map<ObjectKey, ObjectPtr> gathered_;
+  std::string continue_;
+  std::string resource_version_;
+  bool whole_list_ = false;
+  bool heard_ = false;
+  SteadyClock::time_point opened_;
+  int failures_ = 0;
+
+  mutable std::mutex state_mutex_;
+  mutable std::condition_variable became_synced_;
+  // Guarded by state_mutex_.
+  bool synced_ = false;
+  std::string last_error_;
+};
+
+class ListWatchInformer : public Informer {
+ public:
+  ListWatchInformer(Options options, Handler handler)
+      : machine_(std::make_shared<ListWatch>(std::move(options), std::move(handler))) {
+    machine_->Start();
+  }
+  ~ListWatchInformer() override { machine_->Stop(); }
+
+  bool synced() const override { return machine_->synced(); }
+  bool WaitSynced(milliseconds timeout) const override { return machine_->WaitSynced(timeout); }
+  ObjectPtr Get(const ObjectKey& key) const override { return machine_->cache().Get(key); }
+  std::vector<Item> List() const override { return machine_->cache().List(); }
+  std::size_t size() const override { return machine_->cache().size(); }
+  std::string last_error() const override { return machine_->last_error(); }
+
+ private:
+  std::shared_ptr<ListWatch> machine_;
+};
+
+}  // namespace
+
+std::unique_ptr<Informer> Informer::Start(Options options, Handler handler) {
+  return std::make_unique<ListWatchInformer>(std::move(options), std::move(handler));
+}
+
+}  // namespace mailroom::client
