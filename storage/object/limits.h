@@ -20,6 +20,8 @@ inline constexpr std::size_t kUpdateManagers = 10;                 // Update ent
 inline constexpr std::size_t kHeaderBytes = 1024 * 1024;           // as kube-apiserver
 inline constexpr std::size_t kAnnotationBytes = 256 * 1024;        // all keys and values together
 inline constexpr std::size_t kNameBytes = 253;
+inline constexpr std::size_t kCompiledPatterns = 4096;             // patterns kept, all schemas
+inline constexpr std::size_t kConfigBytes = 1024 * 1024;           // data of a ConfigMap or Secret
 inline constexpr std::size_t kFieldManagerBytes = 128;
 
 // Lists and watches.
@@ -50,6 +52,7 @@ inline constexpr std::size_t kPruneKeys = 2048;            // keys looked at per
 inline constexpr std::size_t kLoadPage = 5000;             // objects per range at start-up
 inline constexpr std::size_t kReplayEvents = 20'000;       // etcd replays about 6,500 a second
 inline constexpr std::size_t kHistoryBytes = 128 * 1024 * 1024;  // old versions kept by the ring
+inline constexpr std::size_t kHistoryGaps = 16;            // bridged failures remembered apart
 inline constexpr std::size_t kFramedEvents = 4096;         // newest events that keep their frames
 inline constexpr std::size_t kUndecodableLogged = 256;     // keys named in the log, then silence
 inline constexpr auto kHistoryAge = 300s;                  // compacted after this, as kube-apiserver
@@ -61,6 +64,18 @@ inline constexpr std::size_t kWorkerQueue = 4096;          // requests waiting; 
 inline constexpr auto kRequestTimeout = 60s;
 inline constexpr auto kIdleConnection = 150s;
 inline constexpr std::size_t kHttp2Streams = 250;
+inline constexpr std::size_t kRememberedCatalogs = 256;   // discovery renderings kept
+inline constexpr std::size_t kBodyReadBytes = 4 * kBodyBytes;  // read to its end to answer 413
+inline constexpr std::size_t kConnections = 100'000;       // open at a time
+inline constexpr std::size_t kPipelined = 128;             // HTTP/1.1 requests waiting in line
+inline constexpr std::size_t kWriteBlock = 64 * 1024;      // asked from a body at a time
+inline constexpr std::size_t kWriteTurn = 1024 * 1024;     // written before others get a turn
+inline constexpr std::size_t kGzipBytes = 128 * 1024;      // smaller bodies go out as they are
+inline constexpr std::size_t kGzipQueue = 64;              // bodies waiting; more go uncompressed
+inline constexpr auto kStreamStall = 30s;                  // reader takes nothing, stream is open
+inline constexpr auto kStreamEndStall = 1s;                // as above, but the source has ended
+inline constexpr auto kLinger = 5s;                        // for the peer to close after we did
+inline constexpr auto kRequestArrival = 60s;               // from its first byte to its last
 
 // Controllers and the syncer.
 inline constexpr auto kRetryFirst = 5ms;                   // exponential, per key

@@ -1,0 +1,128 @@
+#include "mailbox/mailbox_reconciler.h"
+
+#include "openapi/edge_names.h"
+#include "storage/object/clock.h"
+#include "storage/object/limits.h"
+#include "storage/object/log.h"
+
+namespace mailroom::mailbox {
+namespace {
+
+const client::Gvr kWorkspaces{std::string(openapi::kMailboxApi), "workspaces"};
+const client::Gvr kMailboxes{std::string(openapi::kMailboxApi), "mailboxes"};
+
+client::WorkKey KeyOf(const std::string& mailbox) {
+  const auto parsed = openapi::ParseMailboxName(mailbox);
+  return {parsed ? parsed->inventory : "", mailbox};
+}
+
+client::ObjectRef RefOf(const client::Gvr& gvr, const std::string& name,
+                        std::string subresource = "") {
+  return {.gvr = gvr, .ns = "", .name = name, .subresource = std::move(subresource)};
+}
+
+// An answer that says the wish is already fulfilled; the informer will show it.
+Result<void> Tolerate(Reason fulfilled, Result<void> result) {
+  if (!result.ok() && result.error().reason() == fulfilled) return Ok();
+  return result;
+}
+
+Result<void> Discard(Result<Json> result) {
+  if (!result.ok()) return std::move(result).error();
+  return Ok();
+}
+
+}  // namespace
+
+void MailboxReconciler::Begin(Caches caches) {
+  caches_ = caches;
+  ready_.count_down();
+}
+
+void MailboxReconciler::NoteEntry(EntryKind kind, const client::ObjectKey& key,
+                                  const ObjectPtr& before, const ObjectPtr& now,
+                                  client::WorkQueue& queue) {
+  const auto name_of = [&key](const ObjectPtr& object) {
+    return object == nullptr ? std::string()
+                             : openapi::MailboxNameOf(key.workspace, object->meta().uid);
+  };
+  const std::string old_name = name_of(before);
+  const std::string new_name = name_of(now);
+  {
+    std::lock_guard lock(mutex_);
+    if (!old_name.empty() && old_name != new_name) entries_.erase(old_name);
+    if (!new_name.empty()) entries_.insert_or_assign(new_name, Entry{kind, key});
+  }
+  if (!old_name.empty() && old_name != new_name) queue.Add(KeyOf(old_name));
+  if (!new_name.empty()) queue.Add(KeyOf(new_name));
+}
+
+void MailboxReconciler::NoteNamed(const std::string& name, client::WorkQueue& queue) {
+  if (openapi::ParseMailboxName(name)) queue.Add(KeyOf(name));
+}
+
+bool MailboxReconciler::Synced() const {
+  return caches_.sync_targets->synced() && caches_.managed_clusters->synced() &&
+         caches_.workspaces->synced() && caches_.mailboxes->synced();
+}
+
+ObjectPtr MailboxReconciler::FindEntry(const std::string& mailbox) const {
+  Entry entry;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = entries_.find(mailbox);
+    if (found == entries_.end()) return nullptr;
+    entry = found->second;
+  }
+  const bool sync_target = entry.kind == EntryKind::kSyncTarget;
+  ObjectPtr object =
+      (sync_target ? caches_.sync_targets : caches_.managed_clusters)->Get(entry.key);
+  // The cache may already hold a successor of the same name.
+  if (object == nullptr) return nullptr;
+  const bool same = openapi::MailboxNameOf(entry.key.workspace, object->meta().uid) == mailbox;
+  return same ? object : nullptr;
+}
+
+Result<client::Requeue> MailboxReconciler::Reconcile(const client::WorkKey& key) {
+  ready_.wait();
+  // Absence means something only once everything has been listed.
+  if (!Synced()) return client::Requeue{limits::kSyncedCheck};
+  const client::ObjectKey root_key{.workspace = "", .ns = "", .name = key.id};
+  const Seen seen{.name = key.id,
+                  .entry = FindEntry(key.id),
+                  .workspace = caches_.workspaces->Get(root_key),
+                  .mailbox = caches_.mailboxes->Get(root_key)};
+  const Step step = NextStep(seen, FormatTime(Clock::Real().Now()));
+  TRY(Take(step, key.id));
+  return client::Requeue{};
+}
+
+Result<void> MailboxReconciler::Take(const Step& step, const std::string& name) const {
+  switch (step.kind) {
+    case Step::Kind::kNothing:
+      return Ok();
+    case Step::Kind::kCreateWorkspace:
+      Log(Level::kInfo, "creating mailbox workspace", {{"mailbox", name}});
+      return Tolerate(Reason::kAlreadyExists, Discard(root_.Create(kWorkspaces, "", step.body)));
+    case Step::Kind::kCreateMailbox:
+      return Tolerate(Reason::kAlreadyExists, Discard(root_.Create(kMailboxes, "", step.body)));
+    case Step::Kind::kUpdateMailbox:
+      return Discard(root_.Update(RefOf(kMailboxes, name), step.body));
+    case Step::Kind::kUpdateMailboxStatus:
+      return Discard(root_.Update(RefOf(kMailboxes, name, "status"), step.body));
+    case Step::Kind::kDeleteMailbox:
+      return Tolerate(Reason::kNotFound,
+                      root_.Delete(RefOf(kMailboxes, name), {.uid = step.uid,
+                                                             .resource_version = "",
+                                                             .propagation = ""}));
+    case Step::Kind::kDeleteWorkspace:
+      Log(Level::kInfo, "deleting mailbox workspace", {{"mailbox", name}});
+      return Tolerate(Reason::kNotFound,
+                      root_.Delete(RefOf(kWorkspaces, name), {.uid = step.uid,
+                                                              .resource_version = "",
+                                                              .propagation = ""}));
+  }
+  return Ok();
+}
+
+}  // namespace mailroom::mailbox

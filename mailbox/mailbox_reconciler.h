@@ -1,0 +1,57 @@
+// One mailbox workspace and one Mailbox object per inventory entry (SyncTarget or
+// ManagedCluster), created with it and deleted with it. Keyed by mailbox name; reads informers
+// only. Note* are called from informer handlers, Reconcile from controller workers.
+#pragma once
+
+#include <latch>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "apiserver/client/client.h"
+#include "apiserver/client/controller.h"
+#include "apiserver/client/informer.h"
+#include "mailbox/mailbox_step.h"
+
+namespace mailroom::mailbox {
+
+class MailboxReconciler : public client::Reconciler {
+ public:
+  enum class EntryKind { kSyncTarget, kManagedCluster };
+  struct Caches {
+    const client::Informer* sync_targets;      // over all workspaces
+    const client::Informer* managed_clusters;  // over all workspaces
+    const client::Informer* workspaces;        // of root
+    const client::Informer* mailboxes;         // of root
+  };
+
+  explicit MailboxReconciler(client::Client root_client) : root_(std::move(root_client)) {}
+
+  // Reconcile waits until the caches are given.
+  void Begin(Caches caches);
+  // An inventory entry changed; remembers which entry a mailbox name stands for.
+  void NoteEntry(EntryKind kind, const client::ObjectKey& key, const ObjectPtr& before,
+                 const ObjectPtr& now, client::WorkQueue& queue);
+  // A Workspace or Mailbox of root changed.
+  static void NoteNamed(const std::string& name, client::WorkQueue& queue);
+
+  Result<client::Requeue> Reconcile(const client::WorkKey& key) override;
+
+ private:
+  struct Entry {
+    EntryKind kind;
+    client::ObjectKey key;
+  };
+  bool Synced() const;
+  ObjectPtr FindEntry(const std::string& mailbox) const;
+  Result<void> Take(const Step& step, const std::string& name) const;
+
+  const client::Client root_;
+  std::latch ready_{1};
+  Caches caches_{};  // set before ready_ opens, then constant
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;  // by mailbox name; guarded by mutex_
+};
+
+}  // namespace mailroom::mailbox

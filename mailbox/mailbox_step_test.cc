@@ -1,0 +1,181 @@
+#include "mailbox/mailbox_step.h"
+
+#include <gtest/gtest.h>
+
+#include "openapi/edge_names.h"
+#include "storage/object/json_path.h"
+#include "storage/object/yaml.h"
+
+namespace mailroom::mailbox {
+namespace {
+
+using Kind = Step::Kind;
+
+const std::string kName = "its1-mb-0b1c";
+const std::string kNow = "2030-01-02T03:04:05Z";
+
+ObjectPtr FromYaml(std::string_view text) {
+  auto tree = ParseYaml(text);
+  EXPECT_TRUE(tree.ok());
+  return Object::Make(*tree, Revision(7));
+}
+
+ObjectPtr FromJson(const Json& tree) { return Object::Make(tree, Revision(8)); }
+
+ObjectPtr Entry() {
+  return FromYaml(R"(
+apiVersion: edge.kubestellar.io/v2alpha1
+kind: SyncTarget
+metadata: {name: florin, uid: 0b1c, labels: {env: prod, widgets-enabled: "true"}}
+)");
+}
+
+ObjectPtr Deleting(const ObjectPtr& object) {
+  Json tree = object->ToJson();
+  Set(tree, {"metadata", "deletionTimestamp"}, kNow);
+  return FromJson(tree);
+}
+
+ObjectPtr With(const Json& body, const std::string& uid) {
+  Json tree = body;
+  Set(tree, {"metadata", "uid"}, uid);
+  return FromJson(tree);
+}
+
+// Repeats NextStep, doing what it says, until it says nothing.
+std::vector<Kind> Settle(Seen& seen) {
+  std::vector<Kind> taken;
+  for (int i = 0; i < 10; ++i) {
+    const Step step = NextStep(seen, kNow);
+    if (step.kind == Kind::kNothing) return taken;
+    taken.push_back(step.kind);
+    switch (step.kind) {
+      case Kind::kNothing:
+        break;
+      case Kind::kCreateWorkspace:
+        seen.workspace = With(step.body, "w1");
+        break;
+      case Kind::kCreateMailbox:
+      case Kind::kUpdateMailbox:
+      case Kind::kUpdateMailboxStatus:
+        seen.mailbox = With(step.body, "m1");
+        break;
+      case Kind::kDeleteMailbox:
+        EXPECT_EQ(step.uid, "m1");
+        seen.mailbox = nullptr;
+        break;
+      case Kind::kDeleteWorkspace:
+        EXPECT_EQ(step.uid, "w1");
+        seen.workspace = nullptr;
+        break;
+    }
+  }
+  ADD_FAILURE() << "does not settle";
+  return taken;
+}
+
+TEST(MailboxStep, MakesWorkspaceThenMailboxThenStatus) {
+  Seen seen{.name = kName, .entry = Entry(), .workspace = nullptr, .mailbox = nullptr};
+  EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kCreateWorkspace, Kind::kCreateMailbox,
+                                             Kind::kUpdateMailboxStatus}));
+  const Json workspace = seen.workspace->ToJson();
+  EXPECT_EQ(StringAt(workspace, {"spec", "type"}), "mailbox");
+  EXPECT_EQ(StringAt(workspace, {"metadata", "name"}), kName);
+  EXPECT_EQ(StringAt(workspace, {"metadata", "annotations", openapi::kSyncTargetNameAnnotation}),
+            "florin");
+  const Json mailbox = seen.mailbox->ToJson();
+  EXPECT_EQ(*Find(mailbox, {"spec"}), (Json{{"inventory", "its1"},
+                                            {"syncTargetName", "florin"},
+                                            {"syncTargetUID", "0b1c"},
+                                            {"workspace", kName}}));
+  EXPECT_EQ(StringAt(mailbox, {"status", "url"}), "/clusters/" + kName);
+  EXPECT_EQ(StringAt(mailbox, {"status", "phase"}), "Ready");
+  EXPECT_EQ(*Find(mailbox, {"metadata", "labels"}),
+            (Json{{"env", "prod"}, {"widgets-enabled", "true"}}));
+}
+
+TEST(MailboxStep, ReleasesMailboxThenWorkspace) {
+  Seen seen{.name = kName, .entry = Entry(), .workspace = nullptr, .mailbox = nullptr};
+  Settle(seen);
+  seen.entry = nullptr;
+  EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kDeleteMailbox, Kind::kDeleteWorkspace}));
+}
+
+TEST(MailboxStep, EntryBeingDeletedCountsAsGone) {
+  Seen seen{.name = kName, .entry = Entry(), .workspace = nullptr, .mailbox = nullptr};
+  Settle(seen);
+  seen.entry = Deleting(seen.entry);
+  EXPECT_EQ(NextStep(seen, kNow).kind, Kind::kDeleteMailbox);
+}
+
+TEST(MailboxStep, RecreatesADeletedWorkspaceOnceItIsGone) {
+  Seen seen{.name = kName, .entry = Entry(), .workspace = nullptr, .mailbox = nullptr};
+  Settle(seen);
+  const ObjectPtr workspace = seen.workspace;
+  seen.workspace = Deleting(workspace);
+  EXPECT_EQ(NextStep(seen, kNow).kind, Kind::kNothing);
+  seen.workspace = nullptr;
+  EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kCreateWorkspace}));
+}
+
+TEST(MailboxStep, MirrorsLabelRemoval) {
+  Seen seen{.name = kName, .entry = Entry(), .workspace = nullptr, .mailbox = nullptr};
+  Settle(seen);
+  Json entry = seen.entry->ToJson();
+  Erase(entry, {"metadata", "labels"});
+  seen.entry = FromJson(entry);
+  EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kUpdateMailbox}));
+  EXPECT_TRUE(seen.mailbox->meta().labels.empty());
+}
+
+TEST(MailboxStep, KeepsConditionsOfOthers) {
+  Seen seen{.name = kName, .entry = Entry(), .workspace = nullptr, .mailbox = nullptr};
+  Settle(seen);
+  Json mailbox = seen.mailbox->ToJson();
+  Set(mailbox, {"status"},
+      Json{{"conditions", Json::array({{{"type", "SyncerConnected"}, {"status", "True"}}})},
+           {"lastHeartbeatTime", kNow}});
+  seen.mailbox = FromJson(mailbox);
+  EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kUpdateMailboxStatus}));
+  mailbox = seen.mailbox->ToJson();
+  EXPECT_EQ(Find(mailbox, {"status", "conditions"})->size(), 2U);
+  EXPECT_EQ(StringAt(mailbox, {"status", "lastHeartbeatTime"}), kNow);
+}
+
+TEST(MailboxStep, LeavesWorkspacesItDidNotMake) {
+  const ObjectPtr typed = FromYaml(R"(
+apiVersion: mailbox.kubestellar.io/v1alpha1
+kind: Workspace
+metadata: {name: its1-mb-0b1c, uid: u}
+spec: {type: mailbox}
+)");
+  const Seen seen{.name = kName, .entry = nullptr, .workspace = typed, .mailbox = nullptr};
+  EXPECT_EQ(NextStep(seen, kNow).kind, Kind::kNothing);
+}
+
+TEST(MailboxName, RoundTrip) {
+  struct Case {
+    std::string name;
+    bool valid;
+    std::string inventory;
+    std::string uid;
+  };
+  const std::vector<Case> cases = {
+      {"its1-mb-0b1c-22", true, "its1", "0b1c-22"},
+      {"a-mb-b-mb-0b1c", true, "a-mb-b", "0b1c"},
+      {"its1", false, "", ""},
+      {"-mb-0b1c", false, "", ""},
+      {"its1-mb-", false, "", ""},
+  };
+  for (const Case& c : cases) {
+    const auto parsed = openapi::ParseMailboxName(c.name);
+    ASSERT_EQ(parsed.has_value(), c.valid) << c.name;
+    if (!parsed) continue;
+    EXPECT_EQ(parsed->inventory, c.inventory);
+    EXPECT_EQ(parsed->uid, c.uid);
+    EXPECT_EQ(openapi::MailboxNameOf(parsed->inventory, parsed->uid), c.name);
+  }
+}
+
+}  // namespace
+}  // namespace mailroom::mailbox

@@ -1,0 +1,66 @@
+#include "mailbox/start.h"
+
+#include "mailbox/mailbox_reconciler.h"
+#include "openapi/edge_names.h"
+#include "storage/object/limits.h"
+
+namespace mailroom::mailbox {
+namespace {
+
+using client::Informer;
+
+class MailboxController : public Running {
+ public:
+  explicit MailboxController(const client::Client& root)
+      : reconciler_(root),
+        controller_(client::Controller::Start("mailbox", reconciler_, limits::kMailboxWorkers)) {
+    using Kind = MailboxReconciler::EntryKind;
+    const client::Client all = root.InWorkspace(openapi::kAllWorkspaces);
+    sync_targets_ = StartEntries(all, openapi::kEdgeApi, "synctargets", Kind::kSyncTarget);
+    managed_clusters_ =
+        StartEntries(all, openapi::kManagedClusterApi, "managedclusters", Kind::kManagedCluster);
+    workspaces_ = StartNamed(root, "workspaces");
+    mailboxes_ = StartNamed(root, "mailboxes");
+    reconciler_.Begin({.sync_targets = sync_targets_.get(),
+                       .managed_clusters = managed_clusters_.get(),
+                       .workspaces = workspaces_.get(),
+                       .mailboxes = mailboxes_.get()});
+  }
+
+  // Workers read the informers and handlers write to the queue: first the workers end, then the
+  // informers go, then the queue.
+  ~MailboxController() override { controller_->Stop(); }
+
+ private:
+  std::unique_ptr<Informer> StartEntries(const client::Client& all, std::string_view api,
+                                         std::string resource,
+                                         MailboxReconciler::EntryKind kind) {
+    return Informer::Start(
+        {.client = all, .gvr = {std::string(api), std::move(resource)}, .query = {}},
+        [this, kind](const client::ObjectKey& key, const ObjectPtr& before, const ObjectPtr& now) {
+          reconciler_.NoteEntry(kind, key, before, now, controller_->queue());
+        });
+  }
+
+  std::unique_ptr<Informer> StartNamed(const client::Client& root, std::string resource) {
+    return Informer::Start(
+        {.client = root,
+         .gvr = {std::string(openapi::kMailboxApi), std::move(resource)},
+         .query = {}},
+        [this](const client::ObjectKey& key, const ObjectPtr&, const ObjectPtr&) {
+          MailboxReconciler::NoteNamed(key.name, controller_->queue());
+        });
+  }
+
+  MailboxReconciler reconciler_;
+  std::unique_ptr<client::Controller> controller_;
+  std::unique_ptr<Informer> sync_targets_, managed_clusters_, workspaces_, mailboxes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Running> Start(client::Client root_client) {
+  return std::make_unique<MailboxController>(root_client);
+}
+
+}  // namespace mailroom::mailbox
