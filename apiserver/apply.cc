@@ -1,0 +1,178 @@
+#include "apiserver/apply.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apiserver/apply_last_applied.h"
+#include "apiserver/apply_ownership.h"
+#include "apiserver/apply_typecheck.h"
+#include "apiserver/managed_fields.h"
+#include "apiserver/typed_merge.h"
+#include "storage/object/json_path.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+constexpr std::string_view kBeforeFirstApply = "before-first-apply";
+
+std::string KindText(const GroupVersionKind& gvk) {
+  return gvk.group + "/" + gvk.version + ", Kind=" + gvk.kind;
+}
+
+GroupVersionKind KindOf(const Json& config) {
+  GroupVersionKind gvk;
+  gvk.version = StringAt(config, {"apiVersion"});
+  gvk.kind = StringAt(config, {"kind"});
+  if (auto slash = gvk.version.find('/'); slash != std::string::npos) {
+    gvk.group = gvk.version.substr(0, slash);
+    gvk.version.erase(0, slash + 1);
+  }
+  return gvk;
+}
+
+Result<void> CheckConfig(const openapi::ResourceType& type, const Json& config) {
+  if (GroupVersionKind gvk = KindOf(config); gvk != type.gvk) {
+    return BadRequest("invalid object type: " + KindText(gvk));
+  }
+  const Json* sent = Find(config, {"metadata", "managedFields"});
+  if (sent && !sent->is_null()) return BadRequest("metadata.managedFields must be nil");
+  std::string error = CheckTyped(type.schema, config);
+  if (error.empty()) return Ok();
+  return Status(Reason::kUnknown, "failed to create typed patch object (" +
+                                      StringAt(config, {"metadata", "namespace"}) + "/" +
+                                      StringAt(config, {"metadata", "name"}) + "; " +
+                                      KindText(type.gvk) + "): " + error);
+}
+
+// One run of the merge, against one set of entries.
+class Merge {
+ public:
+  Merge(const openapi::ResourceType& type, const Json& live, const Json& config,
+        const Writer& writer)
+      : type_(type), live_(live), config_(config), writer_(writer) {}
+
+  Result<Json> Run(ManagedFields managed, bool force) {
+    FollowSchema(type_, managed);
+    if (managed.empty()) AdoptExisting(managed);
+
+    OwnerEntry like = EntryOf(writer_, Operation::kApply);
+    FieldSet last;
+    bool fresh = true;
+    if (const OwnerEntry* known = managed.Find(like)) {
+      last = known->fields;
+      fresh = known->api_version != writer_.api_version;
+    }
+    FieldSet wanted = FieldsOf(type_.schema, config_);
+    const FieldSet& ignored = IgnoredFields(type_, writer_.subresource);
+    if (!ignored.Empty()) wanted = wanted.RecursiveDifference(ignored);
+
+    Json merged = live_;
+    MergeConfig(type_.schema, config_, ignored, merged);
+    Prune(managed, like, last, wanted, merged);
+
+    FieldChanges changes = TrackedChanges(type_, writer_.subresource, live_, merged);
+    OwnerEntry* self = managed.Find(like);
+    if (!force) TRY(CheckConflicts(changes, managed, self));
+    TakeOver(changes, self, managed);
+
+    DropUntracked(wanted);
+    fresh |= !(wanted == last);
+    // A new order of list items changes the object without changing any field.
+    if (fresh || !changes.Empty() || merged != live_) {
+      OwnerEntry& entry = managed.FindOrAdd(like);
+      entry.api_version = writer_.api_version;
+      entry.SetFields(std::move(wanted));
+      entry.SetTime(writer_.now);
+    }
+    managed.DropEmpty();
+    std::move(managed).WriteTo(merged);
+    return merged;
+  }
+
+ private:
+  // What an untracked object holds before its first apply belongs to a manager of its own, so
+  // that the apply conflicts with it rather than taking it silently.
+  void AdoptExisting(ManagedFields& managed) {
+    if (live_.empty()) return;
+    FieldChanges found = TrackedChanges(type_, writer_.subresource, ZeroObject(type_), live_);
+    FieldSet existing = found.added.Union(found.modified);
+    DropUntracked(existing);
+    if (existing.Empty()) return;
+    OwnerEntry entry = EntryOf(writer_, Operation::kUpdate);
+    entry.manager = kBeforeFirstApply;
+    entry.SetFields(std::move(existing));
+    entry.SetTime(writer_.now);
+    managed.entries().push_back(std::move(entry));
+  }
+
+  // Removes what this manager applied last time, does not apply now, and nobody else owns.
+  //
+  // A field that only its owner's parent keeps alive, such as an unowned child of a list item
+  // that goes, is removed with the item but never on its own account: hence the two rounds.
+  void Prune(const ManagedFields& managed, const OwnerEntry& self, const FieldSet& last,
+             const FieldSet& wanted, Json& merged) {
+    if (last.Difference(wanted).Empty()) return;
+    auto named = [&](FieldSet set) {
+      AddNamedParents(type_.schema, set);
+      return set;
+    };
+    const FieldSet previous = named(last);
+    const FieldSet all = named(FieldsOf(type_.schema, merged));
+    FieldSet owned = wanted;
+    for (const OwnerEntry& entry : managed.entries()) {
+      if (!entry.SameOwner(self)) owned = owned.Union(entry.fields);
+    }
+    const FieldSet untouched = all.RecursiveDifference(previous);
+    const FieldSet unowned = all.Difference(untouched.Union(named(std::move(owned))));
+    const FieldSet left = all.RecursiveDifference(unowned);
+    RemoveFields(type_.schema, all.Difference(left).Intersection(previous), &config_, merged);
+  }
+
+  // Conflicts that kubectl's own client-side apply left behind do not count against kubectl.
+  Result<void> CheckConflicts(const FieldChanges& changes, const ManagedFields& managed,
+                              const OwnerEntry* self) {
+    std::vector<Conflicting> conflicts;
+    for (const OwnerEntry& entry : managed.entries()) {
+      if (&entry == self) continue;
+      FieldSet fields = entry.fields.Intersection(changes.added)
+                            .Union(entry.fields.Intersection(changes.modified));
+      if (!fields.Empty()) conflicts.push_back({&entry, std::move(fields)});
+    }
+    if (conflicts.empty()) return Ok();
+    if (writer_.manager == kKubectl) {
+      const FieldSet allowed = UnchangedSinceLastApplied(type_, live_);
+      for (Conflicting& conflict : conflicts) {
+        conflict.fields = conflict.fields.Difference(allowed);
+      }
+      std::erase_if(conflicts, [](const Conflicting& c) { return c.fields.Empty(); });
+      if (conflicts.empty()) return Ok();
+    }
+    return ApplyConflict(std::move(conflicts));
+  }
+
+  const openapi::ResourceType& type_;
+  const Json& live_;
+  const Json& config_;
+  const Writer& writer_;
+};
+
+}  // namespace
+
+Result<Json> Apply(const openapi::ResourceType& type, const Json* live, const Json& config,
+                   const Writer& writer, bool force) {
+  TRY(CheckConfig(type, config));
+  const Json empty = Json::object();
+  const Json& existing = live ? *live : empty;
+  auto managed = ManagedFields::Of(existing);
+  if (!managed.ok()) {
+    return Status(Reason::kUnknown,
+                  "failed to decode managed fields: " + managed.error().message());
+  }
+  Json merged = TRY(Merge(type, existing, config, writer).Run(std::move(*managed), force));
+  if (writer.manager == kKubectl) RefreshLastApplied(config, merged);
+  return merged;
+}
+
+}  // namespace mailroom::apiserver

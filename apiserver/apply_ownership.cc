@@ -1,0 +1,130 @@
+#include "apiserver/apply_ownership.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "apiserver/typed_merge.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+FieldSet SetOf(const std::vector<FieldPath>& paths) {
+  FieldSet out;
+  for (const FieldPath& path : paths) out.Insert(path);
+  return out;
+}
+
+// Value structs are present from the start, lists and maps that are always written are null.
+Json ZeroOf(const openapi::Schema& schema) {
+  Json out = Json::object();
+  for (const openapi::Property& property : schema.properties) {
+    const openapi::Schema* type = property.schema;
+    if (type->wire == openapi::Wire::kMessage && type->type == openapi::Type::kObject &&
+        !property.pointer) {
+      out[property.name] = ZeroOf(*type);
+    } else if (property.always && (property.pointer || type->type == openapi::Type::kArray ||
+                                   type->type == openapi::Type::kObject)) {
+      out[property.name] = nullptr;
+    }
+  }
+  return out;
+}
+
+// `"name" with subresource "status" using apps/v1`.
+std::string Describe(const OwnerEntry& owner) {
+  std::string out = Quoted(owner.manager);
+  if (!owner.subresource.empty()) out += " with subresource " + Quoted(owner.subresource);
+  if (owner.operation == Operation::kUpdate) out += " using " + owner.api_version;
+  return out;
+}
+
+}  // namespace
+
+const FieldSet& IgnoredFields(const openapi::ResourceType& type, const std::string& subresource) {
+  static const FieldSet kNone;
+  static const FieldSet kStatus = SetOf({{"f:status"}});
+  static const FieldSet kAllButStatus = SetOf({{"f:metadata"}, {"f:spec"}});
+  static const FieldSet kBuiltinAllButStatus = SetOf({{"f:metadata", "f:labels"}, {"f:spec"}});
+  if (subresource == "status") return type.builtin ? kBuiltinAllButStatus : kAllButStatus;
+  return subresource.empty() && type.has_status ? kStatus : kNone;
+}
+
+void DropUntracked(FieldSet& set) {
+  set.Erase("f:apiVersion");
+  set.Erase("f:kind");
+  FieldSet* metadata = set.Find("f:metadata");
+  if (!metadata) return;
+  metadata->member = false;
+  for (const char* element :
+       {"f:name", "f:namespace", "f:creationTimestamp", "f:selfLink", "f:uid", "f:clusterName",
+        "f:generation", "f:managedFields", "f:resourceVersion"}) {
+    FieldSet* below = metadata->Find(element);
+    if (!below) continue;
+    below->member = false;
+    if (below->Empty()) metadata->Erase(element);
+  }
+  if (metadata->Empty()) set.Erase("f:metadata");
+}
+
+OwnerEntry EntryOf(const Writer& writer, Operation operation) {
+  OwnerEntry entry;
+  entry.manager = writer.manager.empty() ? "unknown" : writer.manager;
+  entry.operation = operation;
+  entry.api_version = writer.api_version;
+  entry.subresource = writer.subresource;
+  return entry;
+}
+
+Json ZeroObject(const openapi::ResourceType& type) {
+  return type.builtin && type.schema ? ZeroOf(*type.schema) : Json::object();
+}
+
+FieldChanges TrackedChanges(const openapi::ResourceType& type, const std::string& subresource,
+                            const Json& before, const Json& after) {
+  FieldChanges changes = CompareFields(type.schema, before, after);
+  const FieldSet& ignored = IgnoredFields(type, subresource);
+  for (FieldSet* set : {&changes.added, &changes.modified, &changes.removed}) {
+    if (!ignored.Empty() && !set->Empty()) *set = set->RecursiveDifference(ignored);
+  }
+  return changes;
+}
+
+void TakeOver(const FieldChanges& changes, const OwnerEntry* self, ManagedFields& managed) {
+  for (OwnerEntry& entry : managed.entries()) {
+    if (&entry == self) continue;
+    for (const FieldSet* taken : {&changes.added, &changes.modified, &changes.removed}) {
+      if (entry.fields.Intersects(*taken)) entry.SetFields(entry.fields.Difference(*taken));
+    }
+  }
+}
+
+void FollowSchema(const openapi::ResourceType& type, ManagedFields& managed) {
+  for (OwnerEntry& entry : managed.entries()) {
+    if (FollowAtomic(type.schema, entry.fields)) entry.stored = nullptr;
+  }
+}
+
+Status ApplyConflict(std::vector<Conflicting> conflicts) {
+  std::sort(conflicts.begin(), conflicts.end(), [](const Conflicting& a, const Conflicting& b) {
+    return a.owner->Identifier() < b.owner->Identifier();
+  });
+  StatusDetails details;
+  std::string listing;
+  for (const Conflicting& conflict : conflicts) {
+    const std::string who = Describe(*conflict.owner);
+    listing += (listing.empty() ? "conflicts with " : "\nconflicts with ") + who + ":";
+    for (const FieldPath& path : conflict.fields.Paths()) {
+      details.causes.push_back({"FieldManagerConflict", "conflict with " + who, PathText(path)});
+      listing += "\n- " + details.causes.back().field;
+    }
+  }
+  const std::size_t count = details.causes.size();
+  std::string message =
+      count == 1 ? "Apply failed with 1 conflict: " + details.causes[0].message + ": " +
+                       details.causes[0].field
+                 : "Apply failed with " + std::to_string(count) + " conflicts: " + listing;
+  return Status(Reason::kConflict, std::move(message), std::move(details));
+}
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,16 @@
+# Everything that turns a patch or an applied configuration into an object, and field ownership.
+hub_library(patching
+  SRCS
+    apply.cc
+    apply_last_applied.cc
+    apply_ownership.cc
+    apply_shape.cc
+    apply_track.cc
+    apply_typecheck.cc
+    field_compare.cc
+    field_set.cc
+    json_patch.cc
+    managed_fields.cc
+    strategic_merge.cc
+    typed_merge.cc
+  DEPS openapi object)
