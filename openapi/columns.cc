@@ -1,10 +1,10 @@
 #include "openapi/columns.h"
 
 #include <atomic>
+#include <map>
 
+#include "openapi/cells.h"
 #include "storage/object/clock.h"
-#include "storage/object/json.h"
-#include "storage/object/json_path.h"
 
 namespace mailroom::openapi {
 namespace {
@@ -58,25 +58,31 @@ std::string Age(std::string_view timestamp) {
   if (timestamp.empty()) return "<unknown>";
   const std::int64_t then = ParseTime(timestamp);
   if (then < 0) return "<unknown>";
-  return HumanDuration(column_clock.load()() - then);
+  return HumanDuration(ColumnNow() - then);
 }
+
+std::int64_t ColumnNow() { return column_clock.load()(); }
 
 std::vector<Column> DefaultColumns() {
-  Column name;
-  name.name = "Name";
-  name.format = "name";
-  name.description = "Name of the object, unique in its namespace among objects of this kind";
-  name.cell = [](const Json& object) { return Json(StringAt(object, {"metadata", "name"})); };
-  Column created;
-  created.name = "Created At";
-  created.type = "date";
+  Column created = ShownAs("Created At", "date", Text("metadata.creationTimestamp"));
   created.description = "Time at which the server stored the object first";
-  created.cell = [](const Json& object) {
-    return Json(StringAt(object, {"metadata", "creationTimestamp"}));
-  };
-  return {name, created};
+  return {NameColumn(), created};
 }
 
-std::vector<Column> BuiltinColumns(const GroupVersionKind&) { return DefaultColumns(); }
+std::vector<Column> BuiltinColumns(const GroupVersionKind& gvk) {
+  using ByKind = std::map<std::pair<std::string_view, std::string_view>, std::vector<Column>>;
+  static const auto* columns = [] {
+    auto* by_kind = new ByKind;
+    for (auto area : {CoreColumns, NodeColumns, WorkloadColumns, NetworkColumns, StorageColumns,
+                      PolicyColumns, AutoscalingColumns}) {
+      for (KindColumns& kind : area()) {
+        by_kind->emplace(std::make_pair(kind.group, kind.kind), std::move(kind.columns));
+      }
+    }
+    return by_kind;
+  }();
+  auto at = columns->find({gvk.group, gvk.kind});
+  return at == columns->end() ? DefaultColumns() : at->second;
+}
 
 }  // namespace mailroom::openapi
