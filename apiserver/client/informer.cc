@@ -162,8 +162,7 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
     stream_.reset();
     Guard(step == Step::kWatch ? milliseconds(lifetime + limits::kWatchGrace)
                                : milliseconds(limits::kClientTimeout));
-    stream_ = options_.client.transport().Open(
-        options_.client.NewRequest("GET", CollectionPath(), Query(step, lifetime)), *this);
+    stream_ = options_.client.transport().Open(NewRequest(step, lifetime), *this);
   }
 
   // A peer that accepts a request and then says nothing must not hold the informer for ever.
@@ -178,9 +177,18 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
     });
   }
 
-  std::string CollectionPath() const {
-    return options_.client.PathOf(
-        {.gvr = options_.gvr, .ns = options_.query.ns, .name = "", .subresource = ""});
+  Request NewRequest(Step step, std::chrono::seconds lifetime) const {
+    const ObjectRef all{
+        .gvr = options_.gvr, .ns = options_.query.ns, .name = "", .subresource = ""};
+    Request request =
+        options_.client.NewRequest("GET", options_.client.PathOf(all), Query(step, lifetime));
+    if (options_.metadata_only) {
+      const std::string kind =
+          step == Step::kWatch ? "PartialObjectMetadata" : "PartialObjectMetadataList";
+      request.headers.Set("accept",
+                          "application/json;as=" + kind + ";g=meta.k8s.io;v=v1,application/json");
+    }
+    return request;
   }
 
   std::string Query(Step step, std::chrono::seconds lifetime) const {
@@ -213,12 +221,13 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
       handler_(key, change.first, change.second);
       if (stopped_) return;
     }
+    Schedule(milliseconds(0), Step::kWatch);
     {
       std::lock_guard lock(state_mutex_);
-      synced_ = true;
+      if (std::exchange(synced_, true)) return;
       became_synced_.notify_all();
     }
-    Schedule(milliseconds(0), Step::kWatch);
+    if (options_.on_synced) options_.on_synced();
   }
 
   void TakeEvents(std::string_view piece) {

@@ -34,6 +34,10 @@ class Informer {
     Client client;  // base path decides the workspace; `/clusters/*` for all
     Gvr gvr;
     ListQuery query;
+    // Ask for PartialObjectMetadata; a server that cannot still answers with whole objects.
+    bool metadata_only = false;
+    // Called once, on the loop thread, when the first complete list has been notified.
+    std::function<void()> on_synced = {};
   };
   // `before` is null for a new object, `now` is null for a deleted one. Called on the loop
   // thread; must not block.

@@ -60,6 +60,10 @@ class Play {
     std::lock_guard lock(mutex_);
     return queries_;
   }
+  std::vector<std::string> accepts() {
+    std::lock_guard lock(mutex_);
+    return accepts_;
+  }
 
  private:
   void Answer(const Request& request, ScriptedConnection& connection) {
@@ -67,6 +71,7 @@ class Play {
     {
       std::lock_guard lock(mutex_);
       turn = queries_.size();
+      accepts_.emplace_back(request.headers.Get("accept"));
       auto& query = queries_.emplace_back();
       for (const auto& [name, value] : ParseQuery(request.query)) query[name] = value;
     }
@@ -80,6 +85,7 @@ class Play {
   const std::vector<Scene> scenes_;
   std::mutex mutex_;
   std::vector<std::map<std::string, std::string>> queries_;
+  std::vector<std::string> accepts_;
   ScriptedServer server_;
 };
 
@@ -208,8 +214,9 @@ TEST(Informer, Scenes) {
     Play play(c.scenes);
     auto transport = MakeCurlTransport(play.config());
     Diary diary;
-    auto informer = Informer::Start({Client(*transport, "", "test"), {"v1", "configmaps"}, {}},
-                                    diary.handler());
+    auto informer = Informer::Start(
+        {.client = Client(*transport, "", "test"), .gvr = {"v1", "configmaps"}, .query = {}},
+        diary.handler());
     EXPECT_EQ(diary.WaitFor(c.seen.size()), c.seen);
     EXPECT_TRUE(informer->WaitSynced(std::chrono::seconds(30)));
     std::vector<std::string> kept;
@@ -265,12 +272,31 @@ TEST(Informer, AllWorkspacesMode) {
   EXPECT_NE(other->bytes().find(R"("annotations":{"k":"v"})"), std::string_view::npos);
 }
 
+TEST(Informer, TellsOnceThatItIsSynced) {
+  Play play(
+      {Whole(List(1, {Item("a", 1)})), Watch({kGone}), Whole(List(9, {Item("b", 9)})), Hold()});
+  auto transport = MakeCurlTransport(play.config());
+  Diary diary;
+  std::atomic<int> told = 0;
+  auto informer = Informer::Start({.client = Client(*transport, "", "test"),
+                                   .gvr = {"v1", "configmaps"},
+                                   .query = {},
+                                   .metadata_only = true,
+                                   .on_synced = [&] { ++told; }},
+                                  diary.handler());
+  EXPECT_EQ(diary.WaitFor(3), (std::vector<std::string>{"+a@1", "-a", "+b@9"}));
+  EXPECT_EQ(told, 1);
+  EXPECT_NE(play.accepts()[0].find("as=PartialObjectMetadataList;"), std::string::npos);
+  EXPECT_NE(play.accepts()[1].find("as=PartialObjectMetadata;"), std::string::npos);
+}
+
 TEST(Informer, ReportsItsLastError) {
   Play play({Whole(NotFound("configmaps", "", "").ToJson(), 404)});
   auto transport = MakeCurlTransport(play.config());
   Diary diary;
-  auto informer =
-      Informer::Start({Client(*transport, "", "test"), {"v1", "configmaps"}, {}}, diary.handler());
+  auto informer = Informer::Start(
+      {.client = Client(*transport, "", "test"), .gvr = {"v1", "configmaps"}, .query = {}},
+      diary.handler());
   while (informer->last_error().empty()) std::this_thread::yield();
   EXPECT_NE(informer->last_error().find("not found"), std::string::npos);
   EXPECT_FALSE(informer->synced());
@@ -285,11 +311,12 @@ TEST(Informer, NoHandlerRunsAfterDestruction) {
     auto transport = MakeCurlTransport(play.config());
     std::atomic<bool> alive = true;
     std::atomic<int> calls = 0;
-    auto informer = Informer::Start({Client(*transport, "", "test"), {"v1", "configmaps"}, {}},
-                                    [&](const ObjectKey&, const ObjectPtr&, const ObjectPtr&) {
-                                      EXPECT_TRUE(alive);
-                                      ++calls;
-                                    });
+    auto informer = Informer::Start(
+        {.client = Client(*transport, "", "test"), .gvr = {"v1", "configmaps"}, .query = {}},
+        [&](const ObjectKey&, const ObjectPtr&, const ObjectPtr&) {
+          EXPECT_TRUE(alive);
+          ++calls;
+        });
     while (calls < round * 5 + 1) std::this_thread::yield();
     informer.reset();
     alive = false;
@@ -303,13 +330,14 @@ TEST(Informer, MayBeDestroyedByItsOwnHandler) {
   std::unique_ptr<Informer> informer;
   auto ready = started.get_future().share();
   int calls = 0;
-  informer = Informer::Start({Client(*transport, "", "test"), {"v1", "configmaps"}, {}},
-                             [&](const ObjectKey&, const ObjectPtr&, const ObjectPtr&) {
-                               ready.wait();
-                               ++calls;
-                               informer.reset();
-                               destroyed.set_value();
-                             });
+  informer = Informer::Start(
+      {.client = Client(*transport, "", "test"), .gvr = {"v1", "configmaps"}, .query = {}},
+      [&](const ObjectKey&, const ObjectPtr&, const ObjectPtr&) {
+        ready.wait();
+        ++calls;
+        informer.reset();
+        destroyed.set_value();
+      });
   started.set_value();
   destroyed.get_future().wait();
   transport.reset();

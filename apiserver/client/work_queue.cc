@@ -49,7 +49,9 @@ class LanedQueue : public WorkQueue {
       if (due_.empty()) {
         changed_.wait(lock);
       } else {
-        changed_.wait_until(lock, due_.begin()->first);
+        // A copy: the entry may be gone while this thread waits.
+        const auto next = due_.begin()->first;
+        changed_.wait_until(lock, next);
       }
     }
     return std::nullopt;
