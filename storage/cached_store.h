@@ -19,31 +19,32 @@ namespace mailroom::storage {
 // What a list or watch covers. An empty workspace means all workspaces; an empty ns all
 // namespaces.
 struct Scope {
-  Workspace workspace;
-  GroupResource resource;
-  std::string ns;
+  Workspace workspace = {};
+  GroupResource resource = {};
+  std::string ns = {};
 };
 
 using Filter = std::function<bool(const Object&)>;  // empty: everything
 
 struct Entry {
-  std::shared_ptr<const Workspace> workspace;  // shared by all entries of the workspace
-  ObjectPtr object;
+  std::shared_ptr<const Workspace> workspace = {};  // shared by all entries of the workspace
+  ObjectPtr object = {};
 };
 
 struct CacheListOptions {
-  Scope scope;
-  Filter filter;
+  Scope scope = {};
+  Filter filter = {};
   // Key after which to start, in the order (workspace, namespace, name); from `next` below.
-  std::string start_after;
+  std::string start_after = {};
   std::size_t limit = 0;  // 0: all; counts matching objects
-  std::optional<Revision> at;  // exactly this revision; Expired when history no longer reaches it
+  std::optional<Revision> at =
+      {};  // exactly this revision; Expired when history no longer reaches it
 };
 
 struct CacheListResult {
-  std::vector<Entry> entries;
-  Revision revision;       // the state the list reflects
-  std::string next;        // start_after of the next page, "" when complete
+  std::vector<Entry> entries = {};
+  Revision revision = {};     // the state the list reflects
+  std::string next = {};      // start_after of the next page, "" when complete
   std::size_t remaining = 0;  // objects after the last one returned (unfiltered scopes only)
 };
 
@@ -67,24 +68,24 @@ class Watcher {
 };
 
 struct CacheWatchOptions {
-  Scope scope;
-  Filter filter;
+  Scope scope = {};
+  Filter filter = {};
   // Events after this revision; Expired when history no longer reaches it. Absent: the current
   // state is returned as `initial` and events follow from there.
-  std::optional<Revision> after;
+  std::optional<Revision> after = {};
 };
 
 struct CacheWatch {
-  std::vector<Entry> initial;  // matching objects, in key order; only when `after` was absent
-  Revision revision;           // of `initial`, or the revision reached by the replay
-  std::unique_ptr<Watcher> watcher;
+  std::vector<Entry> initial = {};  // matching objects, in key order; only when `after` was absent
+  Revision revision = {};           // of `initial`, or the revision reached by the replay
+  std::unique_ptr<Watcher> watcher = {};
 };
 
 class CachedStore {
  public:
   struct Options {
-    std::size_t history_events;   // limits::kHistoryEvents
-    std::size_t watch_queue;      // limits::kWatchQueueEvents
+    std::size_t history_events;  // limits::kHistoryEvents
+    std::size_t watch_queue;     // limits::kWatchQueueEvents
     // Asks the engine for its revision before a consistent read; false when the engine feeds the
     // river before acknowledging (embedded).
     bool probe = true;

@@ -1,0 +1,197 @@
+#include "storage/cache_state.h"
+
+#include <algorithm>
+
+#include "storage/object/limits.h"
+
+namespace mailroom::storage {
+
+ResourceBranch* CacheState::FindBranch(const GroupResource& resource) const {
+  auto it = branches_.find(resource);
+  return it == branches_.end() ? nullptr : it->second.get();
+}
+
+Collection* CacheState::FindCollection(const Workspace& workspace,
+                                       const GroupResource& resource) const {
+  ResourceBranch* branch = FindBranch(resource);
+  if (!branch) return nullptr;
+  auto it = branch->collections.find(std::string_view(workspace.name()));
+  return it == branch->collections.end() ? nullptr : it->second.get();
+}
+
+ResourceBranch& CacheState::BranchFor(const GroupResource& resource) {
+  std::unique_ptr<ResourceBranch>& branch = branches_[resource];
+  if (!branch) branch = std::make_unique<ResourceBranch>();
+  return *branch;
+}
+
+Collection& CacheState::CollectionFor(const Workspace& workspace, const GroupResource& resource) {
+  ResourceBranch& branch = BranchFor(resource);
+  auto it = branch.collections.find(std::string_view(workspace.name()));
+  if (it != branch.collections.end()) return *it->second;
+  auto collection = std::make_unique<Collection>();
+  collection->name = std::make_shared<const CollectionName>(CollectionName{workspace, resource});
+  collection->branch = &branch;
+  collection->evicted = branch.forgotten;
+  Collection& created = *collection;
+  branch.collections.emplace(created.name->workspace.name(), std::move(collection));
+  return created;
+}
+
+void CacheState::Release(Collection& collection) {
+  if (!collection.objects.empty() || collection.retained > 0 || !collection.subscribers.empty()) {
+    return;
+  }
+  ResourceBranch& branch = *collection.branch;
+  branch.forgotten = std::max(branch.forgotten, collection.evicted);
+  const CollectionNamePtr name = collection.name;
+  branch.collections.erase(std::string_view(name->workspace.name()));
+}
+
+void CacheState::CountObject(const Workspace& workspace, int step) {
+  if (step > 0) {
+    ++counts_[workspace.name()];
+    return;
+  }
+  auto it = counts_.find(workspace.name());
+  if (it != counts_.end() && --it->second == 0) counts_.erase(it);
+}
+
+ObjectPtr CacheState::Find(const ResourceKey& key) const {
+  const Collection* collection = FindCollection(key.workspace, key.resource);
+  if (!collection) return nullptr;
+  auto it = collection->objects.find(NameInCollection{key.ns, key.name});
+  return it == collection->objects.end() ? nullptr : *it;
+}
+
+std::size_t CacheState::Count(const Workspace& workspace) const {
+  auto it = counts_.find(workspace.name());
+  return it == counts_.end() ? 0 : it->second;
+}
+
+Revision CacheState::LastChange(const Workspace& workspace, const GroupResource& resource) const {
+  const Collection* collection = FindCollection(workspace, resource);
+  return collection ? collection->last_change : Revision();
+}
+
+void CacheState::Load(const ResourceKey& key, ObjectPtr object) {
+  Collection& collection = CollectionFor(key.workspace, key.resource);
+  collection.last_change = std::max(collection.last_change, object->revision());
+  if (collection.objects.insert(std::move(object)).second) CountObject(key.workspace, 1);
+}
+
+void CacheState::Apply(const DecodedChange& change, std::vector<SubscriptionPtr>& wake) {
+  Collection* existing = FindCollection(change.key.workspace, change.key.resource);
+  if (!existing && !change.object) return;
+  Collection& collection =
+      existing ? *existing : CollectionFor(change.key.workspace, change.key.resource);
+  auto it = collection.objects.find(NameInCollection{change.key.ns, change.key.name});
+  ObjectPtr previous = it == collection.objects.end() ? nullptr : *it;
+  if (previous && previous->revision() >= change.revision) return;
+  EventPtr event;
+  if (change.object) {
+    if (previous) {
+      // The key is read from the element, which compares equal, so it may be replaced in place.
+      const_cast<ObjectPtr&>(*it) = change.object;
+    } else {
+      collection.objects.insert(it, change.object);
+      CountObject(change.key.workspace, 1);
+    }
+    event = std::make_shared<const Event>(collection.name, change.object, std::move(previous));
+  } else {
+    if (!previous) return;
+    collection.objects.erase(it);
+    CountObject(change.key.workspace, -1);
+    event = std::make_shared<const Event>(collection.name, std::move(previous), change.revision);
+  }
+  collection.last_change = change.revision;
+  Publish(std::move(event), collection, wake);
+}
+
+void CacheState::Publish(EventPtr event, Collection& collection,
+                         std::vector<SubscriptionPtr>& wake) {
+  for (const auto* subscribers : {&collection.subscribers, &collection.branch->subscribers}) {
+    for (const SubscriptionPtr& subscriber : *subscribers) {
+      if (subscriber->Offer(event)) wake.push_back(subscriber);
+    }
+  }
+  std::vector<Chain*> drained;
+  history_.Append(std::move(event), collection, *collection.branch, drained);
+  for (Chain* chain : drained) Release(static_cast<Collection&>(*chain));
+}
+
+void CacheState::AddGap(Revision from, Revision to) {
+  gaps_.emplace_back(from, to);
+  if (gaps_.size() <= limits::kHistoryGaps) return;
+  floor_ = std::max(floor_, gaps_.front().second);
+  gaps_.erase(gaps_.begin());
+}
+
+Result<void> CacheState::CheckReach(const Scope& scope, Revision after) const {
+  Revision oldest = floor_;
+  if (const ResourceBranch* branch = FindBranch(scope.resource)) {
+    const Collection* collection =
+        scope.workspace.empty() ? nullptr : FindCollection(scope.workspace, scope.resource);
+    const Revision lost = scope.workspace.empty() ? branch->evicted
+                          : collection            ? collection->evicted
+                                                  : branch->forgotten;
+    oldest = std::max(oldest, lost);
+  }
+  bool in_gap = std::any_of(gaps_.begin(), gaps_.end(), [&](const auto& gap) {
+    return gap.first < after && after < gap.second;
+  });
+  if (after >= oldest && !in_gap) return Ok();
+  return Expired("too old resource version: " + after.ToString() + " (" + oldest.ToString() + ")");
+}
+
+Result<std::vector<EventPtr>> CacheState::Events(const Scope& scope, Revision after) const {
+  TRY(CheckReach(scope, after));
+  std::vector<EventPtr> events;
+  if (scope.workspace.empty()) {
+    if (const ResourceBranch* branch = FindBranch(scope.resource)) {
+      events = history_.After(*branch, History::Along::kResource, after);
+    }
+  } else if (const Collection* found = FindCollection(scope.workspace, scope.resource)) {
+    events = history_.After(*found, History::Along::kCollection, after);
+  }
+  std::reverse(events.begin(), events.end());
+  return events;
+}
+
+void CacheState::Subscribe(const Scope& scope, SubscriptionPtr subscription) {
+  auto& subscribers = scope.workspace.empty()
+                          ? BranchFor(scope.resource).subscribers
+                          : CollectionFor(scope.workspace, scope.resource).subscribers;
+  subscribers.push_back(std::move(subscription));
+}
+
+void CacheState::Unsubscribe(const Scope& scope, const SubscriptionPtr& subscription) {
+  if (scope.workspace.empty()) {
+    std::erase(BranchFor(scope.resource).subscribers, subscription);
+  } else if (Collection* collection = FindCollection(scope.workspace, scope.resource)) {
+    std::erase(collection->subscribers, subscription);
+    Release(*collection);
+  }
+}
+
+std::vector<SubscriptionPtr> CacheState::AllSubscribers() const {
+  std::vector<SubscriptionPtr> all;
+  for (const auto& [resource, branch] : branches_) {
+    all.insert(all.end(), branch->subscribers.begin(), branch->subscribers.end());
+    for (const auto& [workspace, collection] : branch->collections) {
+      all.insert(all.end(), collection->subscribers.begin(), collection->subscribers.end());
+    }
+  }
+  return all;
+}
+
+void CacheState::VisitAll(
+    const std::function<void(const CollectionName&, const ObjectPtr&)>& visit) const {
+  for (const auto& [resource, branch] : branches_) {
+    for (const auto& [workspace, collection] : branch->collections) {
+      for (const ObjectPtr& object : collection->objects) visit(*collection->name, object);
+    }
+  }
+}
+
+}  // namespace mailroom::storage

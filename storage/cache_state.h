@@ -1,0 +1,88 @@
+// What the cache holds: every object, the recent history, and who listens. Plain data with the
+// rules of change and lookup; CachedStore guards it with one reader/writer lock.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "storage/collection.h"
+#include "storage/rw_lock.h"
+
+namespace mailroom::storage {
+
+// A change ready to be applied. A null object is a deletion.
+struct DecodedChange {
+  ResourceKey key;
+  ObjectPtr object;
+  Revision revision;
+};
+
+class CacheState {
+ public:
+  CacheState(std::size_t history_events, std::size_t history_bytes)
+      : history_(history_events, history_bytes) {}
+
+  ObjectPtr Find(const ResourceKey& key) const;
+  std::size_t Count(const Workspace& workspace) const;
+  Revision LastChange(const Workspace& workspace, const GroupResource& resource) const;
+
+  // Puts an object there without an event; for the first load.
+  void Load(const ResourceKey& key, ObjectPtr object);
+  // Applies one change, records its event and offers it; subscribers to wake are added to `wake`.
+  // A change that is not newer than what is there does nothing.
+  void Apply(const DecodedChange& change, std::vector<SubscriptionPtr>& wake);
+
+  // The revision that everything is at, and the oldest one from which history is known.
+  Revision applied() const { return applied_; }
+  void SetApplied(Revision revision) { applied_ = revision; }
+  void SetFloor(Revision revision) { floor_ = revision; }
+  // Between the two (exclusive) changes were seen only as their sum.
+  void AddGap(Revision from, Revision to);
+
+  // The scope's objects in order, from `start_after` on, as they were at `at`, without their
+  // filter; at most `limit` (0: all). `rest` counts the ones beyond the limit.
+  Result<std::vector<Entry>> Select(const Scope& scope, const std::string& start_after,
+                                    std::optional<Revision> at, std::size_t limit,
+                                    std::size_t& rest) const;
+  // Events of the scope's resource and workspace after `after`, oldest first.
+  Result<std::vector<EventPtr>> Events(const Scope& scope, Revision after) const;
+
+  void Subscribe(const Scope& scope, SubscriptionPtr subscription);
+  void Unsubscribe(const Scope& scope, const SubscriptionPtr& subscription);
+  std::vector<SubscriptionPtr> AllSubscribers() const;
+  // Calls visit for every object.
+  void VisitAll(const std::function<void(const CollectionName&, const ObjectPtr&)>& visit) const;
+
+ private:
+  ResourceBranch* FindBranch(const GroupResource& resource) const;
+  Collection* FindCollection(const Workspace& workspace, const GroupResource& resource) const;
+  ResourceBranch& BranchFor(const GroupResource& resource);
+  Collection& CollectionFor(const Workspace& workspace, const GroupResource& resource);
+  // Forgets the collection when it holds nothing and nobody listens.
+  void Release(Collection& collection);
+  void CountObject(const Workspace& workspace, int step);
+  void Publish(EventPtr event, Collection& collection, std::vector<SubscriptionPtr>& wake);
+  // Expired when the history of the scope does not reach back to `after`.
+  Result<void> CheckReach(const Scope& scope, Revision after) const;
+
+  History history_;
+  std::unordered_map<GroupResource, std::unique_ptr<ResourceBranch>> branches_;
+  std::unordered_map<std::string, std::size_t> counts_;  // objects by workspace
+  Revision applied_;
+  Revision floor_;
+  std::vector<std::pair<Revision, Revision>> gaps_;
+};
+
+// The state with its lock, shared with watchers, which may outlive the cache.
+struct GuardedState {
+  GuardedState(std::size_t history_events, std::size_t history_bytes)
+      : state(history_events, history_bytes) {}
+  RwLock lock;
+  CacheState state;  // guarded by lock
+};
+
+// The text form of a place in the order (workspace, namespace, name), for continuing a list.
+std::string ListPosition(const Workspace& workspace, const Object& object);
+
+}  // namespace mailroom::storage

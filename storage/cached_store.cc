@@ -1,0 +1,365 @@
+#include "storage/cached_store.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <shared_mutex>
+#include <thread>
+
+#include "storage/cache_state.h"
+#include "storage/decoder.h"
+#include "storage/loader.h"
+#include "storage/object/limits.h"
+#include "storage/object/log.h"
+#include "storage/rw_lock.h"
+#include "storage/shared_probe.h"
+
+namespace mailroom::storage {
+namespace {
+
+class River final : public CachedStore, private ChangeSink {
+ public:
+  River(Store& store, const Options& options)
+      : store_(store),
+        options_(options),
+        probe_(store),
+        guarded_(std::make_shared<GuardedState>(options.history_events, limits::kHistoryBytes)) {}
+  ~River() override { Stop(); }
+
+  Result<void> Start();
+
+  ObjectPtr Get(const ResourceKey& key) const override;
+  Result<CacheListResult> List(const CacheListOptions& options) const override;
+  Result<CacheWatch> Watch(const CacheWatchOptions& options) override;
+  Revision applied() const override { return Revision(applied_->load()); }
+  Revision LastChange(const Workspace& workspace, const GroupResource& resource) const override;
+  std::size_t Count(const Workspace& workspace) const override;
+  Result<void> WaitFor(Revision revision, std::chrono::milliseconds timeout) const override;
+  Result<void> Freshen() override;
+  Result<TxnResult> Commit(Txn txn) override;
+  void Stop() override;
+
+ private:
+  class Subscriber;
+
+  // ChangeSink, on the engine's thread.
+  void OnChanges(const ChangeBatch& batch) override;
+  void OnEnd(const Status& why) override;
+  bool WantsPreviousValues() const override { return false; }
+
+  void Apply(const std::vector<DecodedChange>& changes, Revision revision,
+             std::optional<Revision> gap_from);
+  Result<void> Follow();
+  // Brings the state up to date by comparing it with the store, then follows from there. For
+  // when the place of the watch is gone from the store's history.
+  Result<void> Resync();
+  void Supervise(std::stop_token stop);
+  void CloseSubscribers();
+
+  Store& store_;
+  const Options options_;
+  Decoder decoder_;
+  SharedProbe probe_;
+  // Stored after everything up to it was offered to all subscribers.
+  const std::shared_ptr<std::atomic<std::uint64_t>> applied_ =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
+
+  const std::shared_ptr<GuardedState> guarded_;
+
+  mutable std::mutex wait_mutex_;
+  mutable std::condition_variable advanced_;  // applied_ grew or stopped_
+  mutable std::atomic<int> waiting_{0};
+
+  std::mutex river_mutex_;
+  std::condition_variable_any broke_;
+  std::optional<Status> broken_;  // this and the next guarded by river_mutex_
+  bool following_ = false;
+  std::unique_ptr<WatchHandle> handle_;  // owned by the supervisor once it runs
+  std::atomic<bool> stopped_{false};
+  std::mutex stop_mutex_;
+  std::jthread supervisor_;
+};
+
+// What a caller of Watch holds; it may outlive the cache.
+class River::Subscriber final : public Watcher {
+ public:
+  Subscriber(SubscriptionPtr subscription, std::function<void()> leave)
+      : subscription_(std::move(subscription)), leave_(std::move(leave)) {}
+  ~Subscriber() override {
+    subscription_->Detach();
+    leave_();
+  }
+  void OnReady(std::function<void()> ready) override { subscription_->OnReady(std::move(ready)); }
+  State Drain(std::vector<Item>& out, std::size_t max, Revision& up_to) override {
+    return subscription_->Drain(out, max, up_to);
+  }
+
+ private:
+  SubscriptionPtr subscription_;
+  std::function<void()> leave_;
+};
+
+Result<void> River::Start() {
+  const std::size_t replay = options_.probe
+                                 ? std::min(options_.history_events, limits::kReplayEvents)
+                                 : options_.history_events;
+  Loaded loaded = TRY(LoadPast(store_, decoder_, replay));
+  {
+    std::unique_lock lock(guarded_->lock);
+    for (DecodedChange& each : loaded.objects)
+      guarded_->state.Load(each.key, std::move(each.object));
+    guarded_->state.SetFloor(loaded.revision);
+    guarded_->state.SetApplied(loaded.revision);
+  }
+  loaded.objects = {};
+  applied_->store(loaded.revision.value());
+  TRY(Follow());
+  // An engine that replays too slowly is brought up to date by comparing instead.
+  if (!WaitFor(loaded.current, limits::kFreshnessWait).ok()) {
+    handle_.reset();
+    TRY(Resync());
+  }
+  supervisor_ = std::jthread([this](std::stop_token stop) { Supervise(stop); });
+  return Ok();
+}
+
+Result<void> River::Follow() {
+  handle_ = TRY(store_.Watch(HubPrefix(), applied(), *this));
+  std::lock_guard lock(river_mutex_);
+  following_ = !broken_;
+  return Ok();
+}
+
+ObjectPtr River::Get(const ResourceKey& key) const {
+  std::shared_lock lock(guarded_->lock);
+  return guarded_->state.Find(key);
+}
+
+Revision River::LastChange(const Workspace& workspace, const GroupResource& resource) const {
+  std::shared_lock lock(guarded_->lock);
+  return guarded_->state.LastChange(workspace, resource);
+}
+
+std::size_t River::Count(const Workspace& workspace) const {
+  std::shared_lock lock(guarded_->lock);
+  return guarded_->state.Count(workspace);
+}
+
+Result<CacheListResult> River::List(const CacheListOptions& options) const {
+  CacheListResult result;
+  std::vector<Entry> entries;
+  {
+    // A filter is somebody else's code: it runs after the lock was released, on all candidates.
+    std::shared_lock lock(guarded_->lock);
+    result.revision = options.at.value_or(guarded_->state.applied());
+    entries = TRY(guarded_->state.Select(options.scope, options.start_after, options.at,
+                                         options.filter ? 0 : options.limit, result.remaining));
+  }
+  if (!options.filter) {
+    if (result.remaining > 0) {
+      result.next = ListPosition(*entries.back().workspace, *entries.back().object);
+    }
+    result.entries = std::move(entries);
+    return result;
+  }
+  for (Entry& entry : entries) {
+    if (!options.filter(*entry.object)) continue;
+    if (options.limit != 0 && result.entries.size() == options.limit) {
+      const Entry& last = result.entries.back();
+      result.next = ListPosition(*last.workspace, *last.object);
+      break;
+    }
+    result.entries.push_back(std::move(entry));
+  }
+  return result;
+}
+
+Result<CacheWatch> River::Watch(const CacheWatchOptions& options) {
+  CacheWatch watch;
+  auto subscription = std::make_shared<Subscription>(options.scope.ns, options.filter,
+                                                     options_.watch_queue, applied_);
+  std::vector<Watcher::Item> items;
+  auto view = [&](const std::vector<EventPtr>& events) {
+    for (const EventPtr& event : events) {
+      if (auto type = subscription->View(*event)) items.push_back(Watcher::Item{*type, event});
+    }
+  };
+  // Most of the work is done beside the river; what happened meanwhile is added under its lock.
+  Revision reached;
+  {
+    std::vector<EventPtr> events;
+    {
+      std::shared_lock lock(guarded_->lock);
+      reached = guarded_->state.applied();
+      if (options.after) {
+        if (*options.after > reached) {
+          return TooLargeResourceVersion(options.after->value(), reached.value());
+        }
+        events = TRY(guarded_->state.Events(options.scope, *options.after));
+      } else {
+        std::size_t rest = 0;
+        watch.initial = TRY(guarded_->state.Select(options.scope, "", std::nullopt, 0, rest));
+      }
+    }
+    view(events);
+    if (options.filter) {
+      std::erase_if(watch.initial,
+                    [&](const Entry& entry) { return !options.filter(*entry.object); });
+    }
+  }
+  {
+    std::unique_lock lock(guarded_->lock);
+    if (stopped_) return Unavailable("the cache is stopping");
+    view(TRY(guarded_->state.Events(options.scope, reached)));
+    watch.revision = options.after ? guarded_->state.applied() : reached;
+    subscription->Preload(std::move(items));
+    guarded_->state.Subscribe(options.scope, subscription);
+  }
+  watch.watcher = std::make_unique<Subscriber>(
+      subscription, [guarded = guarded_, scope = options.scope, subscription] {
+        std::unique_lock lock(guarded->lock);
+        guarded->state.Unsubscribe(scope, subscription);
+      });
+  return watch;
+}
+
+void River::Apply(const std::vector<DecodedChange>& changes, Revision revision,
+                  std::optional<Revision> gap_from) {
+  std::vector<SubscriptionPtr> wake;
+  {
+    std::unique_lock lock(guarded_->lock);
+    if (revision < guarded_->state.applied()) return;
+    for (const DecodedChange& change : changes) guarded_->state.Apply(change, wake);
+    if (gap_from) guarded_->state.AddGap(*gap_from, revision);
+    guarded_->state.SetApplied(revision);
+    applied_->store(revision.value());
+  }
+  for (const SubscriptionPtr& subscription : wake) subscription->Wake();
+  if (waiting_.load() > 0) {
+    { std::lock_guard lock(wait_mutex_); }
+    advanced_.notify_all();
+  }
+}
+
+void River::OnChanges(const ChangeBatch& batch) {
+  std::vector<DecodedChange> changes;
+  changes.reserve(batch.changes.size());
+  for (const Change& change : batch.changes) {
+    if (std::optional<DecodedChange> decoded = decoder_.Decode(change.entry)) {
+      changes.push_back(std::move(*decoded));
+    }
+  }
+  Apply(changes, batch.revision, std::nullopt);
+}
+
+void River::OnEnd(const Status& why) {
+  {
+    std::lock_guard lock(river_mutex_);
+    broken_ = why;
+    following_ = false;
+  }
+  broke_.notify_all();
+}
+
+Result<void> River::Resync() {
+  Difference difference = TRY(CompareWithStore(store_, decoder_, *guarded_));
+  const Revision before = applied();
+  if (difference.revision < before) {
+    return Internal("storage: the store went back from revision " + before.ToString() + " to " +
+                    difference.revision.ToString() + "; was it restored from a backup?");
+  }
+  Log(Level::kWarn, "watch bridged by comparing with the store",
+      {{"from", before.ToString()},
+       {"to", difference.revision.ToString()},
+       {"changes", std::to_string(difference.changes.size())}});
+  Apply(difference.changes, difference.revision, before);
+  return Follow();
+}
+
+void River::Supervise(std::stop_token stop) {
+  auto delay = limits::kReconnectFirst;
+  std::unique_lock lock(river_mutex_);
+  while (broke_.wait(lock, stop, [this] { return broken_.has_value(); })) {
+    Log(Level::kWarn, "watch of the store ended", {{"error", broken_->message()}});
+    const bool expired = broken_->reason() == Reason::kExpired;
+    broken_.reset();
+    lock.unlock();
+    handle_.reset();
+    Result<void> again = expired ? Resync() : Follow();
+    lock.lock();
+    if (again.ok()) {
+      delay = limits::kReconnectFirst;
+      continue;
+    }
+    broken_ = again.error();
+    const auto until = std::chrono::steady_clock::now() + delay;
+    broke_.wait_until(lock, stop, until, [] { return false; });
+    delay = std::min<std::chrono::milliseconds>(delay * 2, limits::kReconnectLast);
+  }
+}
+
+Result<void> River::WaitFor(Revision revision, std::chrono::milliseconds timeout) const {
+  if (applied() >= revision) return Ok();
+  ++waiting_;
+  bool reached = false;
+  {
+    std::unique_lock lock(wait_mutex_);
+    reached =
+        advanced_.wait_for(lock, timeout, [&] { return applied() >= revision || stopped_.load(); });
+  }
+  --waiting_;
+  if (reached && applied() >= revision) return Ok();
+  if (stopped_) return Unavailable("the cache is stopping");
+  return TooLargeResourceVersion(revision.value(), applied().value());
+}
+
+Result<void> River::Freshen() {
+  if (options_.probe) return WaitFor(TRY(probe_.Ask()), limits::kFreshnessWait);
+  std::lock_guard lock(river_mutex_);
+  if (!following_) return Unavailable("the store cannot be followed at present");
+  return Ok();
+}
+
+Result<TxnResult> River::Commit(Txn txn) {
+  TxnResult result = TRY(CommitAndWait(store_, std::move(txn)));
+  // The write stands even if the river is late.
+  if (result.committed) (void)WaitFor(result.revision, limits::kFreshnessWait).ok();
+  return result;
+}
+
+void River::CloseSubscribers() {
+  std::vector<SubscriptionPtr> wake;
+  {
+    std::shared_lock lock(guarded_->lock);
+    for (const SubscriptionPtr& each : guarded_->state.AllSubscribers()) {
+      if (each->Close()) wake.push_back(each);
+    }
+  }
+  for (const SubscriptionPtr& each : wake) each->Wake();
+}
+
+void River::Stop() {
+  std::lock_guard one(stop_mutex_);
+  if (stopped_) return;
+  {
+    std::unique_lock lock(guarded_->lock);
+    stopped_ = true;
+  }
+  if (supervisor_.joinable()) {
+    supervisor_.request_stop();
+    supervisor_.join();
+  }
+  handle_.reset();
+  { std::lock_guard lock(wait_mutex_); }
+  advanced_.notify_all();
+  CloseSubscribers();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CachedStore>> CachedStore::Start(Store& store, Options options) {
+  auto river = std::make_unique<River>(store, options);
+  TRY(river->Start());
+  return std::unique_ptr<CachedStore>(std::move(river));
+}
+
+}  // namespace mailroom::storage

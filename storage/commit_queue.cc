@@ -1,0 +1,62 @@
+#include "storage/commit_queue.h"
+
+#include "storage/object/limits.h"
+#include "storage/txn.h"
+
+namespace mailroom::storage {
+
+Result<void> CommitQueue::Push(PendingTxn& pending) {
+  const std::size_t bytes = TxnBytes(pending.txn);
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) return Unavailable("the store is closed");
+    if (txns_.size() >= limits::kCommitQueue || bytes_ + bytes > limits::kCommitQueueBytes) {
+      return TooManyRequests("too many writes are waiting for the disk", 1);
+    }
+    bytes_ += bytes;
+    txns_.push_back(std::move(pending));
+    if (txns_.size() > 1) return Ok();
+  }
+  wake_.notify_one();
+  return Ok();
+}
+
+Result<void> CommitQueue::PushTask(Task task) {
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) return Unavailable("the store is closed");
+    tasks_.push_back(std::move(task));
+  }
+  wake_.notify_one();
+  return Ok();
+}
+
+CommitQueue::Batch CommitQueue::Take() {
+  Batch batch;
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [this] { return closed_ || !txns_.empty() || !tasks_.empty(); });
+  if (!tasks_.empty()) {
+    batch.task = std::move(tasks_.front());
+    tasks_.pop_front();
+  }
+  std::size_t bytes = 0;
+  while (!txns_.empty() && batch.txns.size() < limits::kCommitBatch &&
+         bytes < limits::kCommitBatchBytes) {
+    bytes += TxnBytes(txns_.front().txn);
+    batch.txns.push_back(std::move(txns_.front()));
+    txns_.pop_front();
+  }
+  bytes_ -= bytes;
+  batch.closed = closed_ && batch.txns.empty() && !batch.task && txns_.empty() && tasks_.empty();
+  return batch;
+}
+
+void CommitQueue::Close() {
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  wake_.notify_one();
+}
+
+}  // namespace mailroom::storage

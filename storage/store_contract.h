@@ -1,0 +1,31 @@
+// The contract of Store as tests, for every engine. An engine's test file instantiates the suite
+// with a factory; each test gets a store of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "storage/store.h"
+
+namespace mailroom::storage::testing {
+
+struct StoreFactory {
+  std::string name;
+  // A fresh, empty store. May call GTEST_SKIP and return nullptr.
+  std::function<std::unique_ptr<Store>()> open;
+};
+
+class StoreContract : public ::testing::TestWithParam<StoreFactory> {
+ protected:
+  void SetUp() override { store_ = GetParam().open(); }
+  std::unique_ptr<Store> store_;
+};
+
+inline std::string FactoryName(const ::testing::TestParamInfo<StoreFactory>& info) {
+  return info.param.name;
+}
+
+}  // namespace mailroom::storage::testing
