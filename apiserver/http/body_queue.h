@@ -1,0 +1,61 @@
+// The bytes of one response body in sending order: its pieces, then what its stream yields. Both
+// protocols draw from it as fast as the peer reads. Lives on the connection's loop.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/http/front_state.h"
+#include "storage/object/message.h"
+
+namespace mailroom::apiserver {
+
+class BodyQueue {
+ public:
+  // `ready` is called on the loop when a body that had run dry may have more.
+  BodyQueue(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Response& response,
+            std::function<void()> ready);
+  ~BodyQueue();  // Cancel()
+  BodyQueue(const BodyQueue&) = delete;
+  BodyQueue& operator=(const BodyQueue&) = delete;
+
+  // Pulls until `max` bytes are there, the stream is idle, or it has ended. Returns the bytes
+  // that can be taken now, at most `max`.
+  std::size_t Prepare(std::size_t max);
+  // Appends exactly `count` prepared bytes.
+  void Take(std::string& out, std::size_t count);
+  void Take(char* out, std::size_t count);
+  // Nothing will come after what is prepared, and nothing is.
+  bool finished() const { return ended_ && bytes_ == 0; }
+  // The source has ended, though prepared bytes may be left.
+  bool ended() const { return ended_; }
+  // Looks, while the peer takes nothing, whether the source has ended. Pulls about one piece, so
+  // to be called about once a second.
+  void Probe();
+  // Ends the body after what is prepared.
+  void End();
+  // Ends it now.
+  void Cancel();
+
+ private:
+  struct Wake;
+  bool Refill(std::size_t max);
+  template <typename Sink>
+  void TakeTo(std::size_t count, Sink sink);
+
+  std::unique_ptr<Stream> stream_;
+  std::vector<SharedBytes> pulled_;  // scratch of Refill
+  std::deque<SharedBytes> pieces_;
+  std::size_t front_at_ = 0;  // bytes of the first piece already taken
+  std::size_t bytes_ = 0;     // left in pieces_
+  bool idle_ = false;         // the last Pull said so, and ready was not called since
+  bool ended_ = false;
+  std::shared_ptr<Wake> wake_;
+};
+
+}  // namespace mailroom::apiserver

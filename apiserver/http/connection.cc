@@ -1,0 +1,36 @@
+#include "apiserver/http/connection.h"
+
+#include <trantor/net/TcpConnection.h>
+
+namespace mailroom::apiserver {
+
+Connection::Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket)
+    : state_(std::move(state)),
+      socket_(socket),
+      loop_(socket->getLoop()),
+      counted_(state_, state_->connections) {
+  peer_.address = socket->peerAddr().toIpPort();
+}
+
+const Peer& Connection::CurrentPeer() {
+  const auto socket = socket_.lock();
+  const auto cert = socket ? socket->peerCertificate() : nullptr;
+  if (!cert) return peer_;
+  auto judge = state_->tls.current();
+  if (judge != judge_ || std::time(nullptr) >= judged_until_) {
+    Peer fresh;
+    fresh.address = peer_.address;
+    judged_until_ = judge->Judge(cert->pem(), fresh);
+    judge_ = std::move(judge);
+    peer_ = std::move(fresh);
+  }
+  return peer_;
+}
+
+std::unordered_map<trantor::TcpConnection*, std::shared_ptr<Connection>>& LocalConnections() {
+  static thread_local std::unordered_map<trantor::TcpConnection*, std::shared_ptr<Connection>>
+      connections;
+  return connections;
+}
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,38 @@
+// One request on its way to an answer, whatever protocol carries it. Knows the parts that the
+// protocols share: exactly one answer, on the connection's loop, compressed where that pays.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "apiserver/http/front_state.h"
+#include "storage/object/message.h"
+#include "storage/object/status.h"
+
+namespace mailroom::apiserver {
+
+// Takes the answer on the connection's loop.
+using Deliver = std::function<void(Response)>;
+
+// Hands the request to the handler; over-long bodies and requests that arrive while the front
+// drains are answered here. Called on the connection's loop. `deliver` is called once, now or
+// later, on the loop; or never when the front stops.
+void Serve(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Request request,
+           Deliver deliver);
+
+// A Kubernetes Status as a response.
+Response ErrorResponse(const Status& status);
+// Ends a body that nobody will read.
+void Discard(Response& response);
+// Whether an Accept-Encoding list names gzip.
+bool AcceptsGzip(const Headers& headers);
+// The body as one gzip piece, with the headers that say so. Leaves a response alone that has a
+// stream, an encoding of its own, or too small a body.
+void Compress(Response& response);
+// Whether Compress would do something.
+bool Compressible(const Response& response);
+// A value that cannot break out of its header line.
+std::string HeaderValue(std::string_view value);
+
+}  // namespace mailroom::apiserver

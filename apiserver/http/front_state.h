@@ -1,0 +1,64 @@
+// What all connections of a Front share. Outlives the loops as long as somebody still holds an
+// unanswered request; posting to a loop goes through here, because after Stop there is none.
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "apiserver/http/front.h"
+#include "apiserver/http/tls.h"
+#include "apiserver/worker_pool.h"
+#include "storage/object/limits.h"
+
+namespace trantor {
+class EventLoop;
+}  // namespace trantor
+
+namespace mailroom::apiserver {
+
+class FrontState {
+ public:
+  FrontState(FrontOptions options_in, Handler handler_in)
+      : options(std::move(options_in)), handler(std::move(handler_in)) {}
+
+  const FrontOptions options;
+  const Handler handler;
+  TlsGate tls;
+  WorkerPool compressors{1, limits::kGzipQueue};
+  std::atomic<bool> draining = false;
+
+  // One of what FrontCounts counts, for as long as it lives.
+  class Counted {
+   public:
+    Counted(std::shared_ptr<FrontState> state, std::atomic<std::size_t>& counter);
+    ~Counted();
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+
+   private:
+    const std::shared_ptr<FrontState> state_;
+    std::atomic<std::size_t>& counter_;
+  };
+  std::atomic<std::size_t> connections = 0;
+  std::atomic<std::size_t> exchanges = 0;
+  std::atomic<std::size_t> streams = 0;
+
+  // Waits until the counter is 0; false when that did not happen before the deadline.
+  bool AwaitNone(std::atomic<std::size_t>& counter, std::chrono::steady_clock::time_point deadline);
+
+  // Runs `task` on the loop; drops it after Stopped.
+  void Post(trantor::EventLoop* loop, std::function<void()> task);
+  // The loops are about to end. Returns when no Post is under way.
+  void Stopped();
+
+ private:
+  absl::Mutex counts_;  // taken when a counter reaches 0, to wake AwaitNone
+  absl::Mutex loops_;
+  bool stopped_ ABSL_GUARDED_BY(loops_) = false;
+};
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,99 @@
+#include "apiserver/http/outlet.h"
+
+#include <trantor/net/EventLoop.h>
+#include <trantor/net/TcpConnection.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "storage/object/limits.h"
+
+namespace mailroom::apiserver {
+
+Outlet::Outlet(const std::shared_ptr<trantor::TcpConnection>& connection, Source source,
+               std::function<void()> ended)
+    : connection_(connection), source_(std::move(source)), ended_(std::move(ended)) {}
+
+void Outlet::Kick() {
+  const auto connection = connection_.lock();
+  if (closed_ || at_end_ || parked_ || pumping_ || !connection || !connection->connected()) return;
+  pumping_ = true;
+  static thread_local std::string block;
+  bool drained = true;
+  Supply supply = Supply::kMore;
+  for (std::size_t sent = 0; drained && supply == Supply::kMore && sent < limits::kWriteTurn;) {
+    block.clear();
+    supply = source_(block, limits::kWriteBlock);
+    if (block.empty()) break;
+    const std::size_t before = connection->bytesSent();
+    connection->send(block.data(), block.size());
+    // TLS adds to the bytes and never takes away, so fewer sent means some are waiting.
+    drained = connection->bytesSent() - before >= block.size();
+    sent += block.size();
+  }
+  pumping_ = false;
+  if (supply == Supply::kEnd) {
+    at_end_ = true;
+    PostEnded();
+  } else if (!drained) {
+    Park(*connection);
+  } else if (supply == Supply::kMore) {
+    // Others on this loop get their turn.
+    connection->getLoop()->queueInLoop([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->Kick();
+    });
+  }
+}
+
+void Outlet::Park(trantor::TcpConnection& connection) {
+  if (!connection.connected()) return;
+  parked_ = true;
+  seen_sent_ = connection.bytesSent();
+  progress_at_ = std::chrono::steady_clock::now();
+  connection.sendStream([weak = weak_from_this()](char* to, std::size_t room) -> std::size_t {
+    const auto self = weak.lock();
+    return self && to != nullptr ? self->Take(to, room) : 0;
+  });
+}
+
+// Returning 0 takes the outlet out of the connection's queue.
+std::size_t Outlet::Take(char* to, std::size_t room) {
+  if (carry_at_ == carry_.size()) {
+    carry_.clear();
+    carry_at_ = 0;
+    if (!closed_ && !at_end_) at_end_ = source_(carry_, room) == Supply::kEnd;
+  }
+  if (carry_at_ == carry_.size()) {
+    parked_ = false;
+    carry_.shrink_to_fit();
+    if (at_end_) PostEnded();
+    return 0;
+  }
+  const std::size_t count = std::min(room, carry_.size() - carry_at_);
+  std::memcpy(to, carry_.data() + carry_at_, count);
+  carry_at_ += count;
+  return count;
+}
+
+std::chrono::steady_clock::duration Outlet::Stalled(std::chrono::steady_clock::time_point now) {
+  const auto connection = connection_.lock();
+  if (!parked_ || !connection) return {};
+  if (connection->bytesSent() != seen_sent_) {
+    seen_sent_ = connection->bytesSent();
+    progress_at_ = now;
+  }
+  return now - progress_at_;
+}
+
+void Outlet::PostEnded() {
+  const auto connection = connection_.lock();
+  if (!connection) return;
+  connection->getLoop()->queueInLoop([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && !self->closed_) self->ended_();
+  });
+}
+
+void Outlet::Close() { closed_ = true; }
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,56 @@
+// The way out of a connection, with back-pressure. The outlet asks its source for bytes only
+// while the socket takes them; when it does not, the outlet parks behind the unsent bytes and
+// goes on by itself once they are gone. So at most one block per connection waits in memory.
+// Lives on the connection's loop; every method is called there.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace trantor {
+class TcpConnection;
+}  // namespace trantor
+
+namespace mailroom::apiserver {
+
+class Outlet : public std::enable_shared_from_this<Outlet> {
+ public:
+  enum class Supply { kMore, kIdle, kEnd };
+  // Appends about `max` bytes to `out`. kIdle: nothing until the next Kick; kEnd: never again.
+  using Source = std::function<Supply(std::string& out, std::size_t max)>;
+
+  // `ended` is called once, later, after the source's end has been handed to the socket.
+  Outlet(const std::shared_ptr<trantor::TcpConnection>& connection, Source source,
+         std::function<void()> ended);
+
+  // The source has something. Does nothing while parked.
+  void Kick();
+  // Bytes handed over are still unsent, and the source is not asked.
+  bool parked() const { return parked_; }
+  // How long the peer has taken nothing, as of the last calls; 0 when not parked.
+  std::chrono::steady_clock::duration Stalled(std::chrono::steady_clock::time_point now);
+  // Neither the source nor `ended` is called after this.
+  void Close();
+
+ private:
+  void Park(trantor::TcpConnection& connection);
+  std::size_t Take(char* to, std::size_t room);
+  void PostEnded();
+
+  const std::weak_ptr<trantor::TcpConnection> connection_;
+  Source source_;
+  std::function<void()> ended_;
+  std::string carry_;  // taken from the source, not yet copied out by Take
+  std::size_t carry_at_ = 0;
+  bool parked_ = false;
+  bool pumping_ = false;
+  bool at_end_ = false;  // the source said kEnd
+  bool closed_ = false;
+  std::size_t seen_sent_ = 0;  // for Stalled
+  std::chrono::steady_clock::time_point progress_at_;
+};
+
+}  // namespace mailroom::apiserver

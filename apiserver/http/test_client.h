@@ -1,0 +1,111 @@
+// Clients for the tests of the front: a TLS connection that sends and receives raw bytes, and
+// the handler and streams that the tests drive.
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/http/front.h"
+#include "apiserver/pki.h"
+
+namespace mailroom::apiserver {
+
+inline constexpr auto kTestPatience = std::chrono::seconds(20);
+
+// A blocking TLS client. Failures to read or connect show as short answers.
+class RawClient {
+ public:
+  struct Options {
+    std::optional<KeyPair> identity = std::nullopt;
+    std::string alpn = "http/1.1";
+    int receive_buffer = 0;  // bytes; 0: the system's
+  };
+  RawClient(std::uint16_t port, const Options& options);
+  explicit RawClient(std::uint16_t port) : RawClient(port, Options{}) {}
+  ~RawClient();
+
+  bool connected() const { return ssl_ != nullptr; }
+  std::string protocol() const;  // by ALPN
+  void Send(std::string_view bytes);
+  // What arrives until `until` has, the peer closes, or nothing comes for `kTestPatience`.
+  std::string ReadUntil(std::string_view until);
+  std::string ReadToEnd() { return ReadUntil("\x01never\x01"); }
+  void Close();
+
+ private:
+  int fd_ = -1;
+  SSL_CTX* context_ = nullptr;
+  SSL* ssl_ = nullptr;
+  std::string unread_;
+};
+
+// A stream that a test fills and ends.
+class FedStream {
+ public:
+  std::unique_ptr<Stream> Open();  // the side given to the front; once
+  void Feed(std::string piece);
+  void End();
+  void Overflow();  // drops what was not pulled, and ends
+  bool AwaitCancelled();
+  bool AwaitOpen();
+  std::size_t pulled() const;  // bytes
+
+ private:
+  class Side;
+  struct Shared {
+    mutable std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<SharedBytes> pieces;
+    std::function<void()> ready;
+    std::size_t pulled = 0;
+    bool opened = false, ended = false, cancelled = false;
+  };
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+};
+
+// The front every test of one program talks to, and the routes it serves:
+//   /echo          the request as text, one fact per line
+//   /big/<n>       n bytes in pieces of 10,000
+//   /stream/<name> the FedStream of that name
+//   /flood         bytes without end
+//   /later         answered by another thread
+//   /drop          never answered
+class TestFront {
+ public:
+  static TestFront& Get();
+
+  Front& front() { return *front_; }
+  std::uint16_t port() const { return front_->port(); }
+  const KeyPair& authority() const { return authority_; }
+  const KeyPair& proxy_authority() const { return proxy_authority_; }
+  const std::string& dir() const { return dir_; }
+  FrontOptions& options() { return options_; }
+  FedStream& stream(const std::string& name);
+  std::size_t flooded() const;  // bytes drawn by readers of /flood
+  // Waits until `streams` streamed bodies are under way.
+  bool AwaitStreams(std::size_t streams) const;
+  // Runs the openssl- or curl-style command with the CA file in $CA and the port in $PORT.
+  std::string Shell(const std::string& command) const;
+
+ private:
+  TestFront();
+  void Serve(Request request, std::function<void(Response)> respond);
+
+  std::string dir_;
+  FrontOptions options_;
+  KeyPair authority_, proxy_authority_;
+  std::mutex mutex_;
+  std::map<std::string, FedStream> streams_;
+  std::unique_ptr<Front> front_;
+};
+
+}  // namespace mailroom::apiserver
