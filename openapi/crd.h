@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "openapi/resource_type.h"
@@ -21,6 +22,9 @@ struct TakenNames {
 // Writes status: acceptedNames, storedVersions, NamesAccepted and Established conditions.
 // `now` is the transition time used for conditions that change.
 void EstablishCrd(Json& crd, const TakenNames& taken, const std::string& now);
+// Groups reserved for Kubernetes: their definitions need an approval annotation.
+inline constexpr std::string_view kApprovalAnnotation = "api-approved.kubernetes.io";
+bool IsProtectedGroup(std::string_view group);
 // True when the definition is to be served (Established, not in conflict).
 bool IsEstablished(const Json& crd);
 // The served versions as types. Shared between equal definitions: two workspaces holding the
@@ -28,5 +32,7 @@ bool IsEstablished(const Json& crd);
 Result<std::vector<ResourceTypePtr>> TypesOfCrd(const Json& crd);
 // Builds schema nodes from an openAPIV3Schema tree into `set`.
 Result<const Schema*> SchemaFromOpenApi(const Json& tree, SchemaSet& set);
+// The same for the root of a kind: apiVersion, kind and metadata are added.
+Result<const Schema*> RootSchemaFromOpenApi(const Json& tree, SchemaSet& set);
 
 }  // namespace mailroom::openapi

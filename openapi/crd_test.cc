@@ -1,0 +1,335 @@
+#include "openapi/crd.h"
+
+#include <gtest/gtest.h>
+
+#include "storage/object/json_path.h"
+#include "storage/object/yaml.h"
+
+namespace mailroom::openapi {
+namespace {
+
+constexpr const char* kWidgets = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget, shortNames: [wd], categories: [all]}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources:
+      status: {}
+      scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas, labelSelectorPath: .status.selector}
+    additionalPrinterColumns:
+    - {name: Color, type: string, jsonPath: .spec.color, description: its colour}
+    - {name: Replicas, type: integer, jsonPath: .spec.replicas, priority: 1}
+    - {name: Ready, type: string, jsonPath: '.status.conditions[?(@.type=="Ready")].status'}
+    - {name: Parts, type: string, jsonPath: .spec.parts}
+    - {name: Since, type: date, jsonPath: .spec.since}
+    selectableFields:
+    - {jsonPath: .spec.color}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [color]
+            properties:
+              color: {type: string, enum: [red, blue]}
+              replicas: {type: integer, minimum: 0, default: 1}
+              since: {type: string}
+              parts: {type: array, items: {type: string}}
+          status:
+            type: object
+            x-kubernetes-preserve-unknown-fields: true
+  - name: v1beta1
+    served: true
+    storage: false
+    deprecated: true
+    schema:
+      openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
+  - name: v1alpha1
+    served: false
+    storage: false
+    schema:
+      openAPIV3Schema: {type: object}
+)";
+
+Json Widgets() {
+  Json crd = *ParseYaml(kWidgets);
+  DefaultCrd(crd);
+  return crd;
+}
+
+Json Yaml(const char* text) { return *ParseYaml(text); }
+
+std::vector<std::string> Texts(const std::vector<Cause>& causes) {
+  std::vector<std::string> texts;
+  for (const Cause& cause : causes) texts.push_back(cause.field + ": " + cause.message);
+  return texts;
+}
+
+TEST(Crd, FillsNamesAndConversion) {
+  const Json crd = Widgets();
+  EXPECT_EQ(StringAt(crd, {"spec", "names", "singular"}), "widget");
+  EXPECT_EQ(StringAt(crd, {"spec", "names", "listKind"}), "WidgetList");
+  EXPECT_EQ(StringAt(crd, {"spec", "conversion", "strategy"}), "None");
+  EXPECT_EQ(StringsAt(crd, {"status", "storedVersions"}), std::vector<std::string>{"v1"});
+}
+
+TEST(Crd, MakesTypesOfServedVersions) {
+  auto types = TypesOfCrd(Widgets());
+  ASSERT_TRUE(types.ok()) << types.error().message();
+  ASSERT_EQ(types->size(), 2U);
+  const ResourceType& v1 = *types->at(0);
+  EXPECT_EQ(v1.gvk, (GroupVersionKind{"example.com", "v1", "Widget"}));
+  EXPECT_EQ(v1.plural, "widgets");
+  EXPECT_EQ(v1.singular, "widget");
+  EXPECT_EQ(v1.list_kind, "WidgetList");
+  EXPECT_EQ(v1.short_names, std::vector<std::string>{"wd"});
+  EXPECT_EQ(v1.categories, std::vector<std::string>{"all"});
+  EXPECT_TRUE(v1.namespaced);
+  EXPECT_FALSE(v1.builtin);
+  EXPECT_TRUE(v1.has_status);
+  EXPECT_TRUE(v1.tracks_generation);
+  EXPECT_FALSE(v1.unconditional_update);
+  EXPECT_EQ(v1.verbs.size(), 8U);
+  EXPECT_EQ(v1.storage_version, "v1");
+  EXPECT_EQ(v1.selectable_fields, std::vector<std::string>{"spec.color"});
+  ASSERT_NE(v1.FindSubresource("scale"), nullptr);
+  EXPECT_EQ(v1.scale.spec_replicas, "spec.replicas");
+  EXPECT_EQ(v1.scale.label_selector, "status.selector");
+  for (const char* name : {"apiVersion", "kind", "metadata", "spec", "status"}) {
+    EXPECT_NE(v1.schema->Find(name), nullptr) << name;
+  }
+  EXPECT_TRUE(v1.schema->Find("metadata")->schema->is_object_meta);
+  const ResourceType& beta = *types->at(1);
+  EXPECT_FALSE(beta.has_status);
+  EXPECT_EQ(beta.storage_version, "v1");
+  EXPECT_EQ(beta.deprecation_warning, "example.com/v1beta1 Widget is deprecated");
+}
+
+TEST(Crd, RendersColumns) {
+  auto types = TypesOfCrd(Widgets());
+  const std::vector<Column>& columns = types->at(0)->columns;
+  ASSERT_EQ(columns.size(), 6U);
+  const Json full = Yaml(R"(
+metadata: {name: one}
+spec: {color: red, replicas: 2, parts: [a, b], since: never}
+status: {conditions: [{type: Ready, status: "True"}]}
+)");
+  Json cells = Json::array(), empty = Json::array();
+  for (const Column& column : columns) {
+    cells.push_back(column.cell(full));
+    empty.push_back(column.cell(Json::object()));
+  }
+  EXPECT_EQ(DumpJson(cells), R"(["one","red",2,"True","[\"a\",\"b\"]","<invalid>"])");
+  EXPECT_EQ(DumpJson(empty), R"(["",null,null,null,null,null])");
+  EXPECT_EQ(columns[0].format, "name");
+  EXPECT_EQ(columns[2].priority, 1);
+  EXPECT_EQ(types->at(1)->columns.size(), 2U);
+  EXPECT_EQ(types->at(1)->columns[1].name, "Age");
+}
+
+TEST(Crd, SharesTypesOfEqualDefinitions) {
+  Json one = Widgets(), two = Widgets();
+  Set(two, {"metadata", "uid"}, "other");
+  auto first = TypesOfCrd(one), second = TypesOfCrd(two);
+  EXPECT_EQ(first->at(0).get(), second->at(0).get());
+  Set(two, {"spec", "names", "shortNames"}, Json::array({"wdg"}));
+  EXPECT_NE(TypesOfCrd(two)->at(0).get(), first->at(0).get());
+}
+
+TEST(Crd, EstablishesFreeNames) {
+  Json crd = Widgets();
+  EXPECT_FALSE(IsEstablished(crd));
+  EstablishCrd(crd, {}, "2024-01-01T00:00:00Z");
+  EXPECT_TRUE(IsEstablished(crd));
+  EXPECT_EQ(DumpJson(*Find(crd, {"status", "conditions"})),
+            R"([{"lastTransitionTime":"2024-01-01T00:00:00Z","message":"no conflicts found","reason":"NoConflicts","status":"True","type":"NamesAccepted"},)"
+            R"({"lastTransitionTime":"2024-01-01T00:00:00Z","message":"the initial names have been accepted","reason":"InitialNamesAccepted","status":"True","type":"Established"}])");
+  EXPECT_EQ(*Find(crd, {"status", "acceptedNames"}), *Find(crd, {"spec", "names"}));
+  const Json before = crd;
+  EstablishCrd(crd, {}, "2025-01-01T00:00:00Z");
+  EXPECT_EQ(crd, before);
+}
+
+TEST(Crd, RefusesTakenNames) {
+  struct Case {
+    TakenNames taken;
+    const char* reason;
+    const char* message;
+  };
+  const Case cases[] = {
+      {{.plurals = {"widgets"}, .singulars = {}, .short_names = {}, .kinds = {}, .list_kinds = {}},
+       "PluralConflict", "\"widgets\" is already in use"},
+      {{.plurals = {}, .singulars = {"widget"}, .short_names = {}, .kinds = {}, .list_kinds = {}},
+       "SingularConflict", "\"widget\" is already in use"},
+      {{.plurals = {"wd"}, .singulars = {}, .short_names = {}, .kinds = {}, .list_kinds = {}},
+       "ShortNamesConflict", "\"wd\" is already in use"},
+      {{.plurals = {}, .singulars = {}, .short_names = {}, .kinds = {"Widget"}, .list_kinds = {}},
+       "KindConflict", "\"Widget\" is already in use"},
+      {{.plurals = {}, .singulars = {}, .short_names = {}, .kinds = {"WidgetList"},
+        .list_kinds = {}},
+       "ListKindConflict", "\"WidgetList\" is already in use"},
+  };
+  for (const Case& c : cases) {
+    Json crd = Widgets();
+    EstablishCrd(crd, c.taken, "2024-01-01T00:00:00Z");
+    EXPECT_FALSE(IsEstablished(crd));
+    const Json& names = Find(crd, {"status", "conditions"})->at(0);
+    EXPECT_EQ(StringAt(names, {"status"}), "False");
+    EXPECT_EQ(StringAt(names, {"reason"}), c.reason);
+    EXPECT_EQ(StringAt(names, {"message"}), c.message);
+  }
+}
+
+TEST(Crd, AcceptsAGoodDefinition) {
+  EXPECT_EQ(Texts(ValidateCrd(Widgets(), nullptr)), std::vector<std::string>{});
+}
+
+// One change to the good definition each; the errors that must follow.
+TEST(Crd, NamesWhatIsWrong) {
+  struct Case {
+    std::vector<std::string> path;
+    const char* value;  // YAML
+    std::vector<std::string> expected;
+  };
+  const Case cases[] = {
+      {{"spec", "group"}, "example", {"spec.group: Invalid value: \"example\": should be a domain with at least one dot"}},
+      {{"spec", "scope"}, "Everywhere",
+       {"spec.scope: Unsupported value: \"Everywhere\": supported values: \"Cluster\", \"Namespaced\""}},
+      {{"spec", "names", "plural"}, "", {"spec.names.plural: Required value"}},
+      {{"spec", "names", "listKind"}, "Widget",
+       {"spec.names.listKind: Invalid value: \"Widget\": kind and listKind may not be the same"}},
+      {{"spec", "preserveUnknownFields"}, "true",
+       {"spec.preserveUnknownFields: Invalid value: true: cannot set to true, set "
+        "x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"}},
+      {{"spec", "conversion", "strategy"}, "Webhook",
+       {"spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook",
+        "spec.conversion.conversionReviewVersions: Required value"}},
+      {{"spec", "group"}, "apps.k8s.io",
+       {"metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must "
+        "have approval annotation \"api-approved.kubernetes.io\", see "
+        "https://github.com/kubernetes/enhancements/pull/1111"}},
+  };
+  for (const Case& c : cases) {
+    Json crd = Widgets();
+    Json* at = &crd;
+    for (const std::string& name : c.path) at = &(*at)[name];
+    *at = *c.value ? Yaml(c.value) : Json("");
+    EXPECT_EQ(Texts(ValidateCrd(crd, nullptr)), c.expected);
+  }
+}
+
+TEST(Crd, CountsStorageVersions) {
+  Json crd = Widgets();
+  crd["spec"]["versions"][1]["storage"] = true;
+  auto causes = ValidateCrd(crd, nullptr);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].field, "spec.versions");
+  EXPECT_TRUE(causes[0].message.ends_with("must have exactly one version marked as storage version"));
+}
+
+TEST(Crd, KeepsEstablishedNames) {
+  Json old = Widgets();
+  EstablishCrd(old, {}, "2024-01-01T00:00:00Z");
+  Json crd = old;
+  Set(crd, {"spec", "scope"}, "Cluster");
+  Set(crd, {"spec", "names", "kind"}, "Gadget");
+  EXPECT_EQ(Texts(ValidateCrd(crd, &old)),
+            (std::vector<std::string>{
+                "spec.scope: Invalid value: \"Cluster\": field is immutable",
+                "spec.names.kind: Invalid value: \"Gadget\": field is immutable"}));
+  crd = old;
+  crd["spec"]["versions"].erase(0);
+  crd["spec"]["versions"][0]["storage"] = true;
+  EstablishCrd(crd, {}, "2024-01-01T00:00:00Z");
+  auto causes = ValidateCrd(crd, &old);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].field, "status.storedVersions[0]");
+}
+
+// Schemas at the root of a single version, and the complaints about them.
+TEST(Structural, NamesWhatIsWrong) {
+  struct Case {
+    const char* schema;
+    std::vector<std::string> expected;  // below spec.validation.openAPIV3Schema
+  };
+  const Case cases[] = {
+      {"{type: object}", {}},
+      {"{}", {".type: Required value: must not be empty at the root"}},
+      {"{type: array, items: {type: string}}",
+       {".type: Invalid value: \"array\": must be object at the root"}},
+      {"{type: object, properties: {spec: {}}}",
+       {".properties[spec].type: Required value: must not be empty for specified object fields"}},
+      {"{type: object, properties: {a: {type: array}}}",
+       {".properties[a].items: Required value: must be specified"}},
+      {"{type: object, properties: {a: {type: array, items: {}}}}",
+       {".properties[a].items.type: Required value: must not be empty for specified array items"}},
+      {"{type: object, properties: {a: {x-kubernetes-int-or-string: true}, "
+       "b: {x-kubernetes-preserve-unknown-fields: true}}}",
+       {}},
+      {"{type: object, properties: {a: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, "
+       "{type: string}]}}}",
+       {}},
+      {"{type: object, properties: {a: {type: string, anyOf: [{type: integer}]}}}",
+       {".properties[a].anyOf[0].type: Forbidden: must be empty to be structural"}},
+      {"{type: object, anyOf: [{required: [b], properties: {b: {minimum: 1}}}]}",
+       {".properties[b]: Required value: because it is defined in "
+        "spec.validation.openAPIV3Schema.anyOf[0].properties[b]"}},
+      {"{type: object, additionalProperties: {type: string}}",
+       {".additionalProperties: Forbidden: must not be used at the root"}},
+      {"{type: object, properties: {metadata: {type: object, properties: {labels: {type: object}}}}}",
+       {".properties[metadata]: Forbidden: must not specify anything other than name and "
+        "generateName, but metadata is implicitly specified"}},
+      {"{type: object, properties: {metadata: {type: object, properties: {name: {type: string, "
+       "maxLength: 5}}}}}",
+       {}},
+      {"{type: object, properties: {a: {type: string, pattern: '('}}}",
+       {".properties[a].pattern: Invalid value: \"(\": must be a valid regular expression, but "
+        "isn't: missing ): ("}},
+      {"{type: object, properties: {a: {type: text}}}",
+       {".properties[a].type: Unsupported value: \"text\": supported values: \"array\", "
+        "\"boolean\", \"integer\", \"number\", \"object\", \"string\""}},
+      {"{type: object, properties: {a: {type: object, $ref: b}}}",
+       {".properties[a].$ref: Forbidden: $ref is not supported"}},
+      {"{type: object, properties: {a: {type: array, uniqueItems: true, items: {type: string}}}}",
+       {".properties[a].uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime "
+        "complexity becomes quadratic"}},
+      {"{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, items: {type: "
+       "object, properties: {n: {type: string}}}}}}",
+       {".properties[a].x-kubernetes-list-map-keys: Required value: must not be empty if "
+        "x-kubernetes-list-type is map"}},
+      {"{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, "
+       "x-kubernetes-list-map-keys: [n], items: {type: object, properties: {n: {type: string}}}}}}",
+       {".properties[a].items.properties[n].default: Required value: this property is in "
+        "x-kubernetes-list-map-keys, so it must have a default or be a required property"}},
+      {"{type: object, properties: {a: {type: integer, default: x}}}",
+       {".properties[a].default: Invalid value: \"string\":  in body must be of type integer: "
+        "\"string\""}},
+      {"{type: object, properties: {a: {type: object, default: {b: 1}}}}",
+       {".properties[a].default: Invalid value: {\"b\":1}: must not have unknown fields"}},
+      {"{type: object, properties: {a: {type: string, x-kubernetes-validations: [{rule: 'self != "
+       "\"\"'}]}}}",
+       {}},
+  };
+  for (const Case& c : cases) {
+    Json crd = Widgets();
+    Json version = {{"name", "v1"}, {"served", true}, {"storage", true}};
+    Set(version, {"schema", "openAPIV3Schema"}, Yaml(c.schema));
+    Set(crd, {"spec", "versions"}, Json::array({version}));
+    std::vector<std::string> expected;
+    for (const std::string& text : c.expected) {
+      expected.push_back("spec.validation.openAPIV3Schema" + text);
+    }
+    EXPECT_EQ(Texts(ValidateCrd(crd, nullptr)), expected) << c.schema;
+  }
+}
+
+}  // namespace
+}  // namespace mailroom::openapi

@@ -1,0 +1,394 @@
+// Field errors of the definition object. Errors of what all versions share are reported at the
+// place of the whole definition (`spec.validation`), as kube-apiserver does.
+#include <algorithm>
+#include <set>
+
+#include "openapi/crd.h"
+#include "openapi/structural.h"
+#include "openapi/validate_names.h"
+#include "storage/object/json_path.h"
+
+namespace mailroom::openapi {
+namespace {
+
+std::string Joined(const Complaints& complaints) {
+  std::string out;
+  for (const std::string& complaint : complaints) out += (out.empty() ? "" : ",") + complaint;
+  return out;
+}
+
+std::string LowerCase(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+class CrdChecker {
+ public:
+  CrdChecker(const Json& crd, const Json* old) : crd_(crd), old_(old) {
+    static const Json kNone = Json::array();
+    const Json* versions = Find(crd, {"spec", "versions"});
+    versions_ = versions != nullptr && versions->is_array() ? versions : &kNone;
+  }
+
+  std::vector<Cause> Run() {
+    Group();
+    Enumerated("spec.scope", StringAt(crd_, {"spec", "scope"}), {"Cluster", "Namespaced"});
+    Versions();
+    for (const char* name : {"plural", "singular", "kind", "listKind"}) {
+      if (StringAt(crd_, {"spec", "names", name}).empty()) {
+        causes_.push_back(RequiredValue(std::string("spec.names.") + name));
+      }
+    }
+    Names("spec", "names", "spec.names");
+    Conversion();
+    if (old_ != nullptr) Unchanged();
+    Names("status", "acceptedNames", "status.acceptedNames");
+    StoredVersions();
+    Approval();
+    if (BoolAt(crd_, {"spec", "preserveUnknownFields"})) {
+      causes_.push_back(InvalidValue("spec.preserveUnknownFields", "true",
+                                     "cannot set to true, set x-kubernetes-preserve-unknown-fields "
+                                     "to true in spec.versions[*].schema instead"));
+    }
+    return std::move(causes_);
+  }
+
+ private:
+  void Add(std::vector<Cause> more) {
+    for (Cause& cause : more) causes_.push_back(std::move(cause));
+  }
+
+  void Named(const std::string& field, const std::string& value, const Complaints& complaints,
+             const std::string& prefix = "") {
+    if (value.empty() || complaints.empty()) return;
+    causes_.push_back(InvalidValue(field, Quoted(value), prefix + Joined(complaints)));
+  }
+
+  void Enumerated(const std::string& field, const std::string& value,
+                  const std::vector<std::string>& allowed) {
+    if (value.empty()) {
+      causes_.push_back(RequiredValue(field));
+    } else if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
+      causes_.push_back(UnsupportedValue(field, Quoted(value), allowed));
+    }
+  }
+
+  void Group() {
+    const std::string group = StringAt(crd_, {"spec", "group"});
+    if (group.empty()) {
+      causes_.push_back(RequiredValue("spec.group"));
+    } else if (Complaints complaints = CheckSubdomain(group); !complaints.empty()) {
+      causes_.push_back(InvalidValue("spec.group", Quoted(group), Joined(complaints)));
+    } else if (group.find('.') == std::string::npos) {
+      causes_.push_back(InvalidValue("spec.group", Quoted(group),
+                                     "should be a domain with at least one dot"));
+    }
+  }
+
+  // Whether every version says the same, and says something.
+  bool Shared(Path member) const {
+    const Json* first = versions_->empty() ? nullptr : Find(versions_->front(), member);
+    if (first == nullptr || first->empty()) return false;
+    return std::all_of(versions_->begin(), versions_->end(), [&](const Json& version) {
+      const Json* other = Find(version, member);
+      return other != nullptr && *other == *first;
+    });
+  }
+
+  void Versions() {
+    std::set<std::string> names;
+    bool unique = true;
+    int storage = 0;
+    for (std::size_t i = 0; i < versions_->size(); ++i) {
+      const Json& version = (*versions_)[i];
+      const std::string path = "spec.versions[" + std::to_string(i) + "]";
+      const std::string name = StringAt(version, {"name"});
+      unique &= names.insert(name).second;
+      storage += BoolAt(version, {"storage"}) ? 1 : 0;
+      if (Complaints complaints = Check1035Label(name); !complaints.empty()) {
+        causes_.push_back(InvalidValue(path + ".name", Quoted(name), Joined(complaints)));
+      }
+      Version(version, path, i == 0);
+    }
+    if (!unique) {
+      causes_.push_back(
+          InvalidValue("spec.versions", Rendered(*versions_), "must contain unique version names"));
+    }
+    if (storage != 1) {
+      causes_.push_back(InvalidValue("spec.versions", Rendered(*versions_),
+                                     "must have exactly one version marked as storage version"));
+    }
+  }
+
+  void Version(const Json& version, const std::string& path, bool first) {
+    const Json* warning = Find(version, {"deprecationWarning"});
+    if (warning != nullptr && !BoolAt(version, {"deprecated"})) {
+      causes_.push_back(InvalidValue(path + ".deprecationWarning", Rendered(*warning),
+                                     "can only be set for deprecated versions"));
+    }
+    const bool status = Find(version, {"subresources", "status"}) != nullptr;
+    const bool shared_schema = Shared({"schema"});
+    if (const Json* schema = Find(version, {"schema", "openAPIV3Schema"}); schema == nullptr) {
+      causes_.push_back(RequiredValue(path + ".schema.openAPIV3Schema"));
+    } else if (!shared_schema) {
+      Schema(*schema, status, path + ".schema.openAPIV3Schema");
+    } else if (first) {
+      Schema(*schema, status, "spec.validation.openAPIV3Schema");
+    }
+    const bool shared_sub = Shared({"subresources"});
+    if (!shared_sub || first) {
+      Subresources(version, (shared_sub ? "spec" : path) + ".subresources");
+    }
+    const bool shared_columns = Shared({"additionalPrinterColumns"});
+    if (!shared_columns || first) {
+      Columns(version, (shared_columns ? "spec" : path) + ".additionalPrinterColumns");
+    }
+    const bool shared_fields = Shared({"selectableFields"});
+    if (!shared_fields || first) {
+      SelectableFields(version, (shared_fields ? "spec" : path) + ".selectableFields");
+    }
+  }
+
+  void Schema(const Json& schema, bool status, const std::string& path) {
+    if (status && StringAt(schema, {"type"}) != "object") {
+      causes_.push_back(InvalidValue(path + ".type", Rendered(StringAt(schema, {"type"})),
+                                     "only \"object\" is allowed as the type at the root of the "
+                                     "schema if the status subresource is enabled"));
+    }
+    if (BoolAt(schema, {"nullable"})) {
+      causes_.push_back(ForbiddenValue(path + ".nullable", "nullable cannot be true at the root"));
+    }
+    const auto structure = CheckStructure(schema, path);
+    const auto keywords = CheckKeywords(schema, path);
+    const bool sound = structure.empty() && keywords.empty();
+    Add(structure);
+    if (sound) Add(CheckDefaults(schema, path));
+    Add(keywords);
+  }
+
+  void SimplePath(const std::string& field, const std::string& path,
+                  const std::vector<std::string>& roots, const std::string& why) {
+    if (!path.starts_with('.')) {
+      causes_.push_back(
+          InvalidValue(field, Quoted(path), "must be a simple json path starting with ."));
+    } else if (std::none_of(roots.begin(), roots.end(),
+                            [&](const std::string& root) { return path.starts_with(root); })) {
+      causes_.push_back(InvalidValue(field, Quoted(path), why));
+    }
+  }
+
+  void Subresources(const Json& version, const std::string& path) {
+    const Json* scale = Find(version, {"subresources", "scale"});
+    if (scale == nullptr) return;
+    for (const auto& [member, root] : {std::pair{"specReplicasPath", ".spec"},
+                                       std::pair{"statusReplicasPath", ".status"}}) {
+      const std::string field = path + ".scale." + member;
+      const std::string value = StringAt(*scale, {member});
+      if (value.empty()) {
+        causes_.push_back(RequiredValue(field));
+      } else {
+        SimplePath(field, value, {std::string(root) + "."},
+                   std::string("should be a json path under ") + root);
+      }
+    }
+    if (const std::string value = StringAt(*scale, {"labelSelectorPath"}); !value.empty()) {
+      SimplePath(path + ".scale.labelSelectorPath", value, {".spec.", ".status."},
+                 "should be a json path under either .spec or .status");
+    }
+  }
+
+  void Columns(const Json& version, const std::string& path) {
+    const Json* columns = Find(version, {"additionalPrinterColumns"});
+    if (columns == nullptr || !columns->is_array()) return;
+    const std::vector<std::string> types = {"boolean", "date", "integer", "number", "string"};
+    const std::vector<std::string> formats = {"byte",  "date",  "date-time", "double",
+                                              "float", "int32", "int64",     "password"};
+    for (std::size_t i = 0; i < columns->size(); ++i) {
+      const Json& column = (*columns)[i];
+      const std::string at = path + "[" + std::to_string(i) + "]";
+      const std::string type = StringAt(column, {"type"}), format = StringAt(column, {"format"});
+      if (StringAt(column, {"name"}).empty()) causes_.push_back(RequiredValue(at + ".name"));
+      const std::string one_of = "must be one of boolean,date,integer,number,string";
+      if (type.empty()) {
+        causes_.push_back(RequiredValue(at + ".type", one_of));
+      } else if (std::find(types.begin(), types.end(), type) == types.end()) {
+        causes_.push_back(InvalidValue(at + ".type", Quoted(type), one_of));
+      }
+      if (!format.empty() && std::find(formats.begin(), formats.end(), format) == formats.end()) {
+        causes_.push_back(InvalidValue(
+            at + ".format", Quoted(format),
+            "must be one of byte,date,date-time,double,float,int32,int64,password"));
+      }
+      const std::string json_path = StringAt(column, {"jsonPath"});
+      if (json_path.empty()) {
+        causes_.push_back(RequiredValue(at + ".JSONPath"));
+      } else {
+        SimplePath(at + ".JSONPath", json_path, {"."}, "");
+      }
+    }
+  }
+
+  void SelectableFields(const Json& version, const std::string& path) {
+    const Json* fields = Find(version, {"selectableFields"});
+    if (fields == nullptr || !fields->is_array()) return;
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < fields->size(); ++i) {
+      const std::string at = path + "[" + std::to_string(i) + "].jsonPath";
+      const std::string value = StringAt((*fields)[i], {"jsonPath"});
+      if (value.empty()) {
+        causes_.push_back(RequiredValue(at));
+        continue;
+      }
+      const Json* node = Find(version, {"schema", "openAPIV3Schema"});
+      for (const std::string& name : SplitDotted(value)) {
+        if (node != nullptr) node = Find(*node, {"properties", name});
+      }
+      if (node == nullptr || !value.starts_with('.')) {
+        causes_.push_back(InvalidValue(at, Quoted(value),
+                                       "is an invalid path: does not refer to a valid field"));
+        continue;
+      }
+      if (value.starts_with(".metadata")) {
+        causes_.push_back(
+            InvalidValue(at, Quoted(value), "must not point to fields in metadata"));
+      }
+      const std::string type = StringAt(*node, {"type"});
+      if (type != "string" && type != "boolean" && type != "integer") {
+        causes_.push_back(
+            InvalidValue(at, Quoted(value),
+                         "must point to a field of type string, boolean or integer. Enum string "
+                         "fields and strings with formats are allowed."));
+      }
+      if (!seen.insert(value).second) causes_.push_back(DuplicateValue(at, Quoted(value)));
+    }
+    constexpr std::size_t kMost = 8;  // as kube-apiserver
+    if (seen.size() > kMost) causes_.push_back(TooMany(path, seen.size(), kMost));
+  }
+
+  void Names(std::string_view part, std::string_view member, const std::string& path) {
+    const Json* names = Find(crd_, {part, member});
+    if (names == nullptr) return;
+    for (const char* name : {"plural", "singular"}) {
+      const std::string value = StringAt(*names, {name});
+      Named(path + "." + name, value, Check1035Label(value));
+    }
+    for (const char* name : {"kind", "listKind"}) {
+      const std::string value = StringAt(*names, {name});
+      Named(path + "." + name, value, Check1035Label(LowerCase(value)),
+            "may have mixed case, but should otherwise match: ");
+    }
+    for (const char* list : {"shortNames", "categories"}) {
+      const auto values = StringsAt(*names, {list});
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        Named(path + "." + list + "[" + std::to_string(i) + "]", values[i],
+              Check1035Label(values[i]));
+      }
+    }
+    const std::string kind = StringAt(*names, {"kind"});
+    if (!kind.empty() && kind == StringAt(*names, {"listKind"})) {
+      causes_.push_back(InvalidValue(path + ".listKind", Quoted(kind),
+                                     "kind and listKind may not be the same"));
+    }
+  }
+
+  void Conversion() {
+    const Json* conversion = Find(crd_, {"spec", "conversion"});
+    if (conversion == nullptr) return;
+    const std::string strategy = StringAt(*conversion, {"strategy"});
+    Enumerated("spec.conversion.strategy", strategy, {"None", "Webhook"});
+    const Json* config = Find(*conversion, {"webhook", "clientConfig"});
+    const std::string config_path = "spec.conversion.webhookClientConfig";
+    if (strategy != "Webhook") {
+      if (config != nullptr) {
+        causes_.push_back(ForbiddenValue(
+            config_path, "should not be set when strategy is not set to Webhook"));
+      }
+      return;
+    }
+    if (config == nullptr) {
+      causes_.push_back(RequiredValue(config_path, "required when strategy is set to Webhook"));
+    } else if ((Find(*config, {"url"}) == nullptr) == (Find(*config, {"service"}) == nullptr)) {
+      causes_.push_back(RequiredValue(config_path, "exactly one of url or service is required"));
+    }
+    const auto versions = StringsAt(*conversion, {"webhook", "conversionReviewVersions"});
+    const std::string versions_path = "spec.conversion.conversionReviewVersions";
+    if (versions.empty()) {
+      causes_.push_back(RequiredValue(versions_path));
+    } else if (std::none_of(versions.begin(), versions.end(), [](const std::string& version) {
+                 return version == "v1" || version == "v1beta1";
+               })) {
+      causes_.push_back(InvalidValue(versions_path, Rendered(Json(versions)),
+                                     "must include at least one of v1, v1beta1"));
+    }
+  }
+
+  void Unchanged() {
+    if (IsEstablished(*old_)) {
+      CheckImmutable(causes_, "spec.scope", Find(crd_, {"spec", "scope"}),
+                     Find(*old_, {"spec", "scope"}));
+      CheckImmutable(causes_, "spec.names.kind", Find(crd_, {"spec", "names", "kind"}),
+                     Find(*old_, {"spec", "names", "kind"}));
+    }
+    CheckImmutable(causes_, "spec.group", Find(crd_, {"spec", "group"}),
+                   Find(*old_, {"spec", "group"}));
+    CheckImmutable(causes_, "spec.names.plural", Find(crd_, {"spec", "names", "plural"}),
+                   Find(*old_, {"spec", "names", "plural"}));
+  }
+
+  // Only an update can miss one: the server fills the list in itself.
+  void StoredVersions() {
+    if (old_ == nullptr) return;
+    const auto stored = StringsAt(crd_, {"status", "storedVersions"});
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+      const std::string& name = stored[i];
+      const bool known = std::any_of(
+          versions_->begin(), versions_->end(),
+          [&](const Json& version) { return StringAt(version, {"name"}) == name; });
+      if (known) continue;
+      causes_.push_back(InvalidValue(
+          "status.storedVersions[" + std::to_string(i) + "]", Quoted(name),
+          "missing from spec.versions; " + name +
+              " was previously a storage version, and must remain in spec.versions until a "
+              "storage migration ensures no data remains persisted in " +
+              name + " and removes " + name + " from status.storedVersions"));
+    }
+  }
+
+  void Approval() {
+    if (!IsProtectedGroup(StringAt(crd_, {"spec", "group"}))) return;
+    const std::string field =
+        "metadata.annotations[" + std::string(kApprovalAnnotation) + "]";
+    const std::string approval = StringAt(crd_, {"metadata", "annotations", kApprovalAnnotation});
+    if (old_ != nullptr &&
+        approval == StringAt(*old_, {"metadata", "annotations", kApprovalAnnotation})) {
+      return;
+    }
+    const std::string see = ", see https://github.com/kubernetes/enhancements/pull/1111";
+    if (approval.empty()) {
+      causes_.push_back(RequiredValue(field, "protected groups must have approval annotation " +
+                                                 Quoted(kApprovalAnnotation) + see));
+    } else if (!approval.starts_with("unapproved") && !approval.starts_with("http://") &&
+               !approval.starts_with("https://")) {
+      causes_.push_back(InvalidValue(field, Quoted(approval),
+                                     "protected groups must have approval annotation " +
+                                         Quoted(kApprovalAnnotation) +
+                                         " with either a URL or a reason starting with "
+                                         "\"unapproved\"" + see));
+    }
+  }
+
+  const Json& crd_;
+  const Json* old_;
+  const Json* versions_;
+  std::vector<Cause> causes_;
+};
+
+}  // namespace
+
+std::vector<Cause> ValidateCrd(const Json& crd, const Json* old) {
+  return CrdChecker(crd, old).Run();
+}
+
+}  // namespace mailroom::openapi

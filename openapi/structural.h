@@ -1,0 +1,22 @@
+// Whether a definition's schema is structural, so that pruning, defaulting and merging have one
+// meaning, and whether its keywords are allowed. Pure functions over the openAPIV3Schema tree;
+// `path` is where the tree stands in the definition.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "storage/object/json.h"
+#include "storage/object/status.h"
+
+namespace mailroom::openapi {
+
+// Shape: every node has a type, junctors hold only value validations, metadata is not restricted
+// beyond its names. Sorted by text.
+std::vector<Cause> CheckStructure(const Json& schema, const std::string& path);
+// Keywords: what is not supported, list and map types, rules.
+std::vector<Cause> CheckKeywords(const Json& schema, const std::string& path);
+// Default values: pruned and valid. REQUIRES: CheckStructure found nothing.
+std::vector<Cause> CheckDefaults(const Json& schema, const std::string& path);
+
+}  // namespace mailroom::openapi

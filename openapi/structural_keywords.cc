@@ -1,0 +1,330 @@
+#include <algorithm>
+#include <set>
+
+#include "openapi/crd.h"
+#include "openapi/normalize.h"
+#include "openapi/structural.h"
+#include "openapi/validate_names.h"
+#include "openapi/validate_schema.h"
+#include "storage/object/json_path.h"
+
+namespace mailroom::openapi {
+namespace {
+
+const Json* ObjectAt(const Json& tree, std::string_view key) {
+  const Json* found = Find(tree, {key});
+  return found != nullptr && found->is_object() ? found : nullptr;
+}
+
+std::string Keyed(const std::string& path, std::string_view name) {
+  return path + ".properties[" + std::string(name) + "]";
+}
+
+bool IsMetaMember(std::string_view name) {
+  return name == "metadata" || name == "kind" || name == "apiVersion";
+}
+
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+bool HasLineBreak(std::string_view text) {
+  return text.find_first_of("\r\n") != std::string_view::npos;
+}
+
+class KeywordChecker {
+ public:
+  std::vector<Cause> Run(const Json& schema, const std::string& path) {
+    Place root;
+    root.root = true;
+    Node(schema, root, path);
+    return std::move(causes_);
+  }
+
+ private:
+  struct Place {
+    bool root = false;
+    bool inside_meta = false;
+    std::string no_default;  // why a default may not stand here, when not empty
+  };
+
+  void Node(const Json& schema, const Place& place, const std::string& path) {
+    if (!schema.is_object()) return;
+    Unsupported(schema, place, path);
+    Place inner = place;
+    inner.root = false;
+    if (const Json* additional = Find(schema, {"additionalProperties"})) {
+      const Json* properties = ObjectAt(schema, "properties");
+      if (properties != nullptr && !properties->empty() &&
+          (additional->is_object() || *additional == false)) {
+        causes_.push_back(ForbiddenValue(path + ".additionalProperties",
+                                         "additionalProperties and properties are mutual exclusive"));
+      }
+      Place there = inner;
+      if (place.inside_meta) {
+        there.no_default = "inside additionalProperties applying to object metadata";
+      }
+      Node(*additional, there, path + ".additionalProperties");
+    }
+    Children(schema, place, inner, path);
+    ListAndMapTypes(schema, path);
+    Rules(schema, path);
+  }
+
+  void Children(const Json& schema, const Place& place, const Place& inner,
+                const std::string& path) {
+    if (const Json* properties = ObjectAt(schema, "properties")) {
+      for (const auto& [name, child] : properties->items()) {
+        Place there = inner;
+        if ((place.root || BoolAt(schema, {"x-kubernetes-embedded-resource"})) &&
+            IsMetaMember(name)) {
+          there.inside_meta = true;
+          if (place.root) there.no_default = "in top-level " + name;
+        }
+        Node(child, there, Keyed(path, name));
+      }
+    }
+    if (const Json* other = Find(schema, {"not"})) Node(*other, inner, path + ".not");
+    for (std::string_view keyword : {"allOf", "oneOf", "anyOf"}) {
+      const Json* list = Find(schema, {keyword});
+      if (list == nullptr || !list->is_array()) continue;
+      for (std::size_t i = 0; i < list->size(); ++i) {
+        Node((*list)[i], inner,
+             path + "." + std::string(keyword) + "[" + std::to_string(i) + "]");
+      }
+    }
+    if (const Json* items = Find(schema, {"items"})) Node(*items, inner, path + ".items");
+  }
+
+  void Unsupported(const Json& schema, const Place& place, const std::string& path) {
+    const std::string type = StringAt(schema, {"type"});
+    static const std::vector<std::string> kTypes = {"array",  "boolean", "integer",
+                                                    "number", "object",  "string"};
+    if (!type.empty() && std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end()) {
+      causes_.push_back(UnsupportedValue(path + ".type", Quoted(type), kTypes));
+    }
+    if (Find(schema, {"default"}) != nullptr && !place.no_default.empty()) {
+      causes_.push_back(
+          ForbiddenValue(path + ".default", "must not be set " + place.no_default));
+    }
+    for (const char* keyword : {"id", "additionalItems", "patternProperties", "definitions",
+                                "dependencies", "$ref"}) {
+      if (Find(schema, {keyword}) == nullptr) continue;
+      causes_.push_back(
+          ForbiddenValue(path + "." + keyword, std::string(keyword) + " is not supported"));
+    }
+    if (const Json* items = Find(schema, {"items"}); items && items->is_array()) {
+      causes_.push_back(
+          ForbiddenValue(path + ".items", "items must be a schema object and not an array"));
+    }
+    if (place.inside_meta && BoolAt(schema, {"x-kubernetes-embedded-resource"})) {
+      causes_.push_back(ForbiddenValue(path + ".x-kubernetes-embedded-resource",
+                                       "must not be used inside of resource meta"));
+    }
+    if (BoolAt(schema, {"uniqueItems"})) {
+      causes_.push_back(ForbiddenValue(
+          path + ".uniqueItems",
+          "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"));
+    }
+    if (const Json* keeps = Find(schema, {"x-kubernetes-preserve-unknown-fields"});
+        keeps && *keeps == false) {
+      causes_.push_back(InvalidValue(path + ".x-kubernetes-preserve-unknown-fields", "false",
+                                     "must be true or undefined"));
+    }
+  }
+
+  void WantType(const Json& schema, const std::string& wanted, const std::string& keyword,
+                const std::string& path) {
+    const std::string type = StringAt(schema, {"type"});
+    if (type == wanted) return;
+    const std::string why = "must be " + wanted + " if " + keyword + " is specified";
+    causes_.push_back(type.empty() ? RequiredValue(path + ".type", why)
+                                   : InvalidValue(path + ".type", Quoted(type), why));
+  }
+
+  void ListAndMapTypes(const Json& schema, const std::string& path) {
+    const std::string map_type = StringAt(schema, {"x-kubernetes-map-type"});
+    if (!map_type.empty()) {
+      WantType(schema, "object", "x-kubernetes-map-type", path);
+      if (map_type != "atomic" && map_type != "granular") {
+        causes_.push_back(UnsupportedValue(path + ".x-kubernetes-map-type", Quoted(map_type),
+                                           {"atomic", "granular"}));
+      }
+    }
+    const std::string list_type = StringAt(schema, {"x-kubernetes-list-type"});
+    const auto keys = StringsAt(schema, {"x-kubernetes-list-map-keys"});
+    if (!list_type.empty()) WantType(schema, "array", "x-kubernetes-list-type", path);
+    if (list_type == "set") SetItems(schema, path);
+    if (!list_type.empty() && list_type != "atomic" && list_type != "set" && list_type != "map") {
+      causes_.push_back(UnsupportedValue(path + ".x-kubernetes-list-type", Quoted(list_type),
+                                         {"atomic", "set", "map"}));
+    }
+    if (!keys.empty() && list_type != "map") {
+      const std::string why = "must be map if x-kubernetes-list-map-keys is non-empty";
+      causes_.push_back(list_type.empty()
+                            ? RequiredValue(path + ".x-kubernetes-list-type", why)
+                            : InvalidValue(path + ".x-kubernetes-list-type", Quoted(list_type),
+                                           why));
+    }
+    if (list_type == "map") MapItems(schema, keys, path);
+    if (list_type == "map" || list_type == "set") {
+      if (BoolAt(schema, {"items", "nullable"})) {
+        causes_.push_back(
+            ForbiddenValue(path + ".items.nullable",
+                           "cannot be nullable when x-kubernetes-list-type is " + list_type));
+      }
+    }
+  }
+
+  void SetItems(const Json& schema, const std::string& path) {
+    const std::string type = StringAt(schema, {"items", "type"});
+    const std::string why = "must be atomic as item of a list with x-kubernetes-list-type=set";
+    const std::string list_type = StringAt(schema, {"items", "x-kubernetes-list-type"});
+    if (type == "array" && !list_type.empty() && list_type != "atomic") {
+      causes_.push_back(
+          InvalidValue(path + ".items.x-kubernetes-list-type", Quoted(list_type), why));
+    }
+    if (type == "object" && StringAt(schema, {"items", "x-kubernetes-map-type"}) != "atomic") {
+      causes_.push_back(InvalidValue(path + ".items.x-kubernetes-map-type", "null", why));
+    }
+  }
+
+  void MapItems(const Json& schema, const std::vector<std::string>& keys,
+                const std::string& path) {
+    const std::string keys_path = path + ".x-kubernetes-list-map-keys";
+    if (keys.empty()) {
+      causes_.push_back(
+          RequiredValue(keys_path, "must not be empty if x-kubernetes-list-type is map"));
+    }
+    const Json* items = ObjectAt(schema, "items");
+    if (items == nullptr) {
+      causes_.push_back(RequiredValue(path + ".items",
+                                      "must have a schema if x-kubernetes-list-type is map"));
+      return;
+    }
+    const std::string type = StringAt(*items, {"type"});
+    if (type != "object") {
+      causes_.push_back(
+          InvalidValue(path + ".items.type", Quoted(type),
+                       "must be object if parent array's x-kubernetes-list-type is map"));
+      return;
+    }
+    const auto required = StringsAt(*items, {"required"});
+    std::set<std::string> seen;
+    for (const std::string& key : keys) {
+      if (!seen.insert(key).second) {
+        causes_.push_back(
+            InvalidValue(keys_path, Rendered(Json(keys)), "must not contain duplicate entries"));
+      }
+      const Json* property = Find(*items, {"properties", key});
+      if (property == nullptr) {
+        causes_.push_back(InvalidValue(keys_path, Rendered(Json(keys)),
+                                       "entries must all be names of item properties"));
+        continue;
+      }
+      KeyProperty(*property,
+                  std::find(required.begin(), required.end(), key) != required.end(),
+                  Keyed(path + ".items", key));
+    }
+  }
+
+  void KeyProperty(const Json& property, bool required, const std::string& path) {
+    const std::string type = StringAt(property, {"type"});
+    if (type == "array" || type == "object") {
+      causes_.push_back(
+          InvalidValue(path + ".type", Quoted("object"),
+                       "must be a scalar type if parent array's x-kubernetes-list-type is map"));
+    }
+    if (!required && Find(property, {"default"}) == nullptr) {
+      causes_.push_back(
+          RequiredValue(path + ".default",
+                        "this property is in x-kubernetes-list-map-keys, so it must have a default "
+                        "or be a required property"));
+    }
+    if (BoolAt(property, {"nullable"})) {
+      causes_.push_back(ForbiddenValue(
+          path + ".nullable",
+          "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"));
+    }
+  }
+
+  void Rules(const Json& schema, const std::string& path) {
+    const Json* rules = Find(schema, {"x-kubernetes-validations"});
+    if (rules == nullptr || !rules->is_array()) return;
+    for (std::size_t i = 0; i < rules->size(); ++i) {
+      Rule((*rules)[i], path + ".x-kubernetes-validations[" + std::to_string(i) + "]");
+    }
+  }
+
+  void Rule(const Json& entry, const std::string& path) {
+    const std::string rule = StringAt(entry, {"rule"}), message = StringAt(entry, {"message"});
+    if (IsBlank(rule)) {
+      causes_.push_back(RequiredValue(path + ".rule", "rule is not specified"));
+    } else if (!message.empty() && IsBlank(message)) {
+      causes_.push_back(
+          InvalidValue(path + ".message", Quoted(message), "must be non-empty if specified"));
+    } else if (HasLineBreak(message.substr(0, message.find_last_not_of(" \t\r\n") + 1))) {
+      causes_.push_back(
+          InvalidValue(path + ".message", Quoted(message), "must not contain line breaks"));
+    } else if (HasLineBreak(rule.substr(0, rule.find_last_not_of(" \t\r\n") + 1)) &&
+               message.empty()) {
+      causes_.push_back(RequiredValue(path + ".message",
+                                      "message must be specified if rule contains line breaks"));
+    }
+    static const std::vector<std::string> kReasons = {"FieldValueDuplicate", "FieldValueForbidden",
+                                                      "FieldValueInvalid", "FieldValueRequired"};
+    const std::string reason = StringAt(entry, {"reason"});
+    if (!reason.empty() && std::find(kReasons.begin(), kReasons.end(), reason) == kReasons.end()) {
+      causes_.push_back(UnsupportedValue(path + ".reason", Quoted(reason), kReasons));
+    }
+  }
+
+  std::vector<Cause> causes_;
+};
+
+void Defaults(const Json& tree, const Schema& node, const std::string& path,
+              std::vector<Cause>& causes) {
+  if (node.default_value) {
+    ResourceType type;
+    type.builtin = false;
+    type.schema = &node;
+    Json pruned = *node.default_value;
+    PruneUnknown(type, pruned);
+    if (pruned != *node.default_value) {
+      causes.push_back(InvalidValue(path + ".default", Rendered(*node.default_value),
+                                    "must not have unknown fields"));
+    }
+    for (Cause& cause : CheckSchema(node, *node.default_value, nullptr, "")) {
+      const bool whole = cause.field.empty() || cause.field == "<nil>";
+      cause.field = path + ".default" + (whole ? "" : "." + cause.field);
+      causes.push_back(std::move(cause));
+    }
+  }
+  if (const Json* items = ObjectAt(tree, "items"); items && node.items != nullptr) {
+    Defaults(*items, *node.items, path + ".items", causes);
+  }
+  const Json* properties = ObjectAt(tree, "properties");
+  if (properties == nullptr) return;
+  for (const auto& [name, child] : properties->items()) {
+    if (const Property* property = node.Find(name)) {
+      Defaults(child, *property->schema, Keyed(path, name), causes);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Cause> CheckKeywords(const Json& schema, const std::string& path) {
+  return KeywordChecker().Run(schema, path);
+}
+
+std::vector<Cause> CheckDefaults(const Json& schema, const std::string& path) {
+  std::vector<Cause> causes;
+  SchemaSet set;
+  auto root = SchemaFromOpenApi(schema, set);
+  if (!root.ok()) return {InvalidValue(path, "\"\"", root.error().message())};
+  Defaults(schema, **root, path, causes);
+  return causes;
+}
+
+}  // namespace mailroom::openapi
