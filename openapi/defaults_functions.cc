@@ -1,0 +1,216 @@
+// The defaults that are not constants, by the names builtin/defaults.yaml uses.
+#include <array>
+#include <utility>
+
+#include "openapi/base64.h"
+#include "openapi/crd.h"
+#include "openapi/defaults.h"
+#include "storage/object/json_path.h"
+
+namespace mailroom::openapi {
+namespace {
+
+// The array at `path`, or an empty one that nobody sees.
+Json& ItemsAt(Json& object, Path path) {
+  static thread_local Json none;
+  Json* items = Find(object, path);
+  if (items != nullptr && items->is_array()) return *items;
+  none = Json::array();
+  return none;
+}
+
+void CopyMissing(const Json& from, Json& to) {
+  if (!from.is_object()) return;
+  for (const auto& [key, value] : from.items()) {
+    if (!to.contains(key)) to[key] = value;
+  }
+}
+
+bool Has(const Json& object, std::string_view member) {
+  const Json* found = Find(object, {member});
+  return found != nullptr && !(found->is_object() && found->empty());
+}
+
+void NamespaceNameLabel(Json& object) {
+  const std::string name = StringAt(object, {"metadata", "name"});
+  if (!name.empty()) Set(object, {"metadata", "labels", "kubernetes.io/metadata.name"}, name);
+}
+
+void RequestsFromLimits(Json& pod) {
+  for (const char* list : {"containers", "initContainers"}) {
+    for (Json& container : ItemsAt(pod, {"spec", list})) {
+      const Json* limits = Find(container, {"resources", "limits"});
+      if (limits == nullptr || !limits->is_object()) continue;
+      const Json wanted = *limits;
+      Json* requests = Find(container, {"resources", "requests"});
+      if (requests == nullptr || !requests->is_object()) {
+        requests = &Set(container, {"resources", "requests"}, Json::object());
+      }
+      CopyMissing(wanted, *requests);
+    }
+  }
+}
+
+void HostNetworkPorts(Json& pod) {
+  if (!BoolAt(pod, {"spec", "hostNetwork"})) return;
+  for (const char* list : {"containers", "initContainers"}) {
+    for (Json& container : ItemsAt(pod, {"spec", list})) {
+      for (Json& port : ItemsAt(container, {"ports"})) {
+        if (IntAt(port, {"hostPort"}) == 0) {
+          Set(port, {"hostPort"}, IntAt(port, {"containerPort"}));
+        }
+      }
+    }
+  }
+}
+
+// `latest`, also when neither tag nor digest is given.
+bool IsLatest(std::string_view image) {
+  if (image.find('@') != std::string_view::npos) return false;
+  const std::size_t slash = image.rfind('/');
+  const std::string_view last =
+      slash == std::string_view::npos ? image : image.substr(slash + 1);
+  const std::size_t colon = last.find(':');
+  return colon == std::string_view::npos || last.substr(colon + 1) == "latest";
+}
+
+const char* PolicyFor(const std::string& image) {
+  return !image.empty() && IsLatest(image) ? "Always" : "IfNotPresent";
+}
+
+void PullPolicy(Json& container) {
+  if (!StringAt(container, {"imagePullPolicy"}).empty()) return;
+  Set(container, {"imagePullPolicy"}, PolicyFor(StringAt(container, {"image"})));
+}
+
+void VolumeSource(Json& volume) {
+  bool has_source = false;
+  for (const auto& [name, source] : volume.items()) has_source |= name != "name";
+  if (!has_source) Set(volume, {"emptyDir"}, Json::object());
+  if (Json* image = Find(volume, {"image"}); image && StringAt(*image, {"pullPolicy"}).empty()) {
+    Set(*image, {"pullPolicy"}, PolicyFor(StringAt(*image, {"reference"})));
+  }
+}
+
+void ReplicationControllerLabels(Json& object) {
+  const Json* found = Find(object, {"spec", "template", "metadata", "labels"});
+  if (found == nullptr) return;
+  const Json labels = *found;
+  if (const Json* spec = Find(object, {"spec"}); spec && !Has(*spec, "selector")) {
+    Set(object, {"spec", "selector"}, labels);
+  }
+  if (const Json* meta = Find(object, {"metadata"}); meta && !Has(*meta, "labels")) {
+    Set(object, {"metadata", "labels"}, labels);
+  }
+}
+
+void JobLabels(Json& job) {
+  const Json* found = Find(job, {"spec", "template", "metadata", "labels"});
+  const Json* meta = Find(job, {"metadata"});
+  if (found == nullptr || meta == nullptr || Has(*meta, "labels")) return;
+  const Json labels = *found;
+  Set(job, {"metadata", "labels"}, labels);
+}
+
+void SessionAffinityConfig(Json& spec) {
+  const std::string affinity = StringAt(spec, {"sessionAffinity"});
+  if (affinity == "None") Erase(spec, {"sessionAffinityConfig"});
+  if (affinity != "ClientIP") return;
+  if (Find(spec, {"sessionAffinityConfig", "clientIP", "timeoutSeconds"}) != nullptr) return;
+  Set(spec, {"sessionAffinityConfig", "clientIP", "timeoutSeconds"}, 10800);
+}
+
+void ServicePorts(Json& spec) {
+  for (Json& port : ItemsAt(spec, {"ports"})) {
+    if (StringAt(port, {"protocol"}).empty()) Set(port, {"protocol"}, "TCP");
+    const Json* target = Find(port, {"targetPort"});
+    if (target == nullptr || *target == 0 || *target == "") {
+      Set(port, {"targetPort"}, IntAt(port, {"port"}));
+    }
+  }
+}
+
+void ExternalTrafficPolicy(Json& spec) {
+  const std::string type = StringAt(spec, {"type"});
+  const bool external = type == "NodePort" || type == "LoadBalancer" ||
+                        (type == "ClusterIP" && !ItemsAt(spec, {"externalIPs"}).empty());
+  if (external && StringAt(spec, {"externalTrafficPolicy"}).empty()) {
+    Set(spec, {"externalTrafficPolicy"}, "Cluster");
+  }
+}
+
+// stringData is write-only: it overrides data and is never shown.
+void MergeStringData(Json& secret) {
+  const Json* plain = Find(secret, {"stringData"});
+  if (plain == nullptr) return;
+  const Json entries = *plain;
+  Erase(secret, {"stringData"});
+  if (!entries.is_object()) return;
+  for (const auto& [key, value] : entries.items()) {
+    if (value.is_string()) Set(secret, {"data", key}, EncodeBase64(value.get<std::string>()));
+  }
+}
+
+void AllocatableFromCapacity(Json& status) {
+  const Json* capacity = Find(status, {"capacity"});
+  if (capacity == nullptr || Find(status, {"allocatable"}) != nullptr) return;
+  const Json copy = *capacity;
+  Set(status, {"allocatable"}, copy);
+}
+
+void LimitRangeDefaults(Json& item) {
+  if (StringAt(item, {"type"}) != "Container") return;
+  static constexpr std::pair<const char*, const char*> kCopies[] = {
+      {"max", "default"}, {"default", "defaultRequest"}, {"min", "defaultRequest"}};
+  for (const auto& [from, to] : kCopies) {
+    const Json* source = Find(item, {from});
+    if (source == nullptr || !source->is_object() || source->empty()) continue;
+    const Json copy = *source;
+    if (Find(item, {to}) == nullptr) Set(item, {to}, Json::object());
+    CopyMissing(copy, *Find(item, {to}));
+  }
+}
+
+void StatefulSetPartition(Json& spec) {
+  if (StringAt(spec, {"updateStrategy", "type"}) != "RollingUpdate") return;
+  Json* rolling = Find(spec, {"updateStrategy", "rollingUpdate"});
+  if (rolling == nullptr) return;
+  if (Find(*rolling, {"partition"}) == nullptr) Set(*rolling, {"partition"}, 0);
+}
+
+void PolicyTypes(Json& spec) {
+  if (!ItemsAt(spec, {"policyTypes"}).empty()) return;
+  Json types = {"Ingress"};
+  if (!ItemsAt(spec, {"egress"}).empty()) types.push_back("Egress");
+  Set(spec, {"policyTypes"}, types);
+}
+
+constexpr std::array<std::pair<std::string_view, DefaultFunction>, 16> kFunctions = {{
+    {"namespaceNameLabel", NamespaceNameLabel},
+    {"requestsFromLimits", RequestsFromLimits},
+    {"hostNetworkPorts", HostNetworkPorts},
+    {"pullPolicy", PullPolicy},
+    {"volumeSource", VolumeSource},
+    {"replicationControllerLabels", ReplicationControllerLabels},
+    {"jobLabels", JobLabels},
+    {"sessionAffinityConfig", SessionAffinityConfig},
+    {"servicePorts", ServicePorts},
+    {"externalTrafficPolicy", ExternalTrafficPolicy},
+    {"mergeStringData", MergeStringData},
+    {"allocatableFromCapacity", AllocatableFromCapacity},
+    {"limitRangeDefaults", LimitRangeDefaults},
+    {"statefulSetPartition", StatefulSetPartition},
+    {"policyTypes", PolicyTypes},
+    {"definition", DefaultCrd},
+}};
+
+}  // namespace
+
+DefaultFunction FindDefaultFunction(std::string_view name) {
+  for (const auto& [known, function] : kFunctions) {
+    if (known == name) return function;
+  }
+  return nullptr;
+}
+
+}  // namespace mailroom::openapi

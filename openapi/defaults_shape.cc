@@ -1,0 +1,75 @@
+#include "openapi/defaults.h"
+#include "openapi/normalize_quantity.h"
+
+namespace mailroom::openapi {
+namespace {
+
+bool IsStructure(const Schema& schema) {
+  return schema.type == Type::kObject && schema.wire == Wire::kMessage;
+}
+
+// Values that are left out of the JSON form when nothing forces them in.
+bool IsEmpty(const Schema& schema, const Json& value) {
+  if (value.is_array()) return value.empty();
+  switch (schema.wire) {
+    case Wire::kString:
+    case Wire::kBytes: return value.is_string() && value.get_ref<const std::string&>().empty();
+    case Wire::kBool: return value.is_boolean() && !value.get<bool>();
+    case Wire::kInt32:
+    case Wire::kInt64:
+    case Wire::kDouble: return value.is_number() && value.get<double>() == 0;
+    case Wire::kMap: return value.is_object() && value.empty();
+    default: return false;
+  }
+}
+
+void AddMissing(const Property& property, Json& object) {
+  const Schema& schema = *property.schema;
+  if (property.pointer || schema.type == Type::kArray) return;
+  if (IsStructure(schema)) {
+    SettleShape(schema, object[property.name] = Json::object());
+    return;
+  }
+  if (schema.wire == Wire::kQuantity) object[property.name] = "0";
+  if (!property.always) return;
+  switch (schema.wire) {
+    case Wire::kString: object[property.name] = ""; break;
+    case Wire::kBool: object[property.name] = false; break;
+    case Wire::kInt32:
+    case Wire::kInt64: object[property.name] = 0; break;
+    default: break;
+  }
+}
+
+}  // namespace
+
+void SettleShape(const Schema& schema, Json& value) {
+  if (value.is_array()) {
+    if (schema.items == nullptr) return;
+    for (Json& item : value) SettleShape(*schema.items, item);
+    return;
+  }
+  if (schema.wire == Wire::kQuantity) {
+    if (value.is_number()) value = DumpJson(value);
+    if (value.is_string()) value = CanonicalQuantity(value.get_ref<const std::string&>());
+    return;
+  }
+  if (!value.is_object()) return;
+  if (schema.additional != nullptr) {
+    for (Json& member : value) SettleShape(*schema.additional, member);
+    return;
+  }
+  if (!IsStructure(schema)) return;
+  for (const Property& property : schema.properties) {
+    auto member = value.find(property.name);
+    if (member == value.end()) {
+      AddMissing(property, value);
+    } else if (!property.pointer && !property.always && IsEmpty(*property.schema, *member)) {
+      value.erase(member);
+    } else {
+      SettleShape(*property.schema, *member);
+    }
+  }
+}
+
+}  // namespace mailroom::openapi

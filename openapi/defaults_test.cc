@@ -1,0 +1,235 @@
+#include "openapi/defaults.h"
+
+#include <gtest/gtest.h>
+
+#include "openapi/builtin.h"
+#include "openapi/normalize.h"
+#include "storage/object/yaml.h"
+
+namespace mailroom::openapi {
+namespace {
+
+Json Yaml(const std::string& text) { return *ParseYaml(text); }
+
+struct Case {
+  const char* name;
+  GroupVersionKind gvk;
+  const char* given;
+  const char* filled;
+};
+
+const Case kCases[] = {
+    {"Namespace",
+     {"", "v1", "Namespace"},
+     "{metadata: {name: a}}",
+     "{metadata: {name: a, labels: {kubernetes.io/metadata.name: a}}, spec: {}, status: {phase: "
+     "Active}}"},
+    {"ConfigMap",
+     {"", "v1", "ConfigMap"},
+     "{metadata: {name: a, labels: {}}, data: {}, binaryData: {}}",
+     "{metadata: {name: a}}"},
+    {"Secret",
+     {"", "v1", "Secret"},
+     "{metadata: {name: a}, data: {a: eA==, b: eQ==}, stringData: {b: hello, c: ''}}",
+     "{metadata: {name: a}, type: Opaque, data: {a: eA==, b: aGVsbG8=, c: ''}}"},
+    {"Pod",
+     {"", "v1", "Pod"},
+     R"(
+metadata: {name: a}
+spec:
+  hostNetwork: true
+  containers:
+  - {name: c, image: nginx, ports: [{containerPort: 80}], resources: {limits: {cpu: 1000m, memory: 1Gi}, requests: {cpu: 0.5}}}
+  - {name: d, image: 'r.io:5000/x:1.2', livenessProbe: {httpGet: {port: 80}}}
+  - {name: e, image: 'a@sha256:00', env: [{name: N, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}
+  volumes: [{name: v}, {name: w, configMap: {name: cm}}, {name: x, hostPath: {path: /x}}]
+)",
+     R"(
+metadata: {name: a}
+spec:
+  hostNetwork: true
+  dnsPolicy: ClusterFirst
+  restartPolicy: Always
+  securityContext: {}
+  terminationGracePeriodSeconds: 30
+  schedulerName: default-scheduler
+  enableServiceLinks: true
+  containers:
+  - name: c
+    image: nginx
+    imagePullPolicy: Always
+    terminationMessagePath: /dev/termination-log
+    terminationMessagePolicy: File
+    ports: [{containerPort: 80, hostPort: 80, protocol: TCP}]
+    resources: {limits: {cpu: "1", memory: 1Gi}, requests: {cpu: 500m, memory: 1Gi}}
+  - name: d
+    image: 'r.io:5000/x:1.2'
+    imagePullPolicy: IfNotPresent
+    terminationMessagePath: /dev/termination-log
+    terminationMessagePolicy: File
+    resources: {}
+    livenessProbe: {httpGet: {port: 80, path: /, scheme: HTTP}, timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3}
+  - name: e
+    image: 'a@sha256:00'
+    imagePullPolicy: IfNotPresent
+    terminationMessagePath: /dev/termination-log
+    terminationMessagePolicy: File
+    resources: {}
+    env: [{name: N, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: metadata.name}}}]
+  volumes: [{name: v, emptyDir: {}}, {name: w, configMap: {name: cm, defaultMode: 420}}, {name: x, hostPath: {path: /x, type: ''}}]
+status: {}
+)"},
+    {"Deployment",
+     {"apps", "v1", "Deployment"},
+     R"(
+metadata: {name: a}
+spec:
+  selector: {matchLabels: {a: b}}
+  template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: 'nginx:1'}]}}
+)",
+     R"(
+metadata: {name: a}
+spec:
+  replicas: 1
+  revisionHistoryLimit: 10
+  progressDeadlineSeconds: 600
+  strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 25%, maxUnavailable: 25%}}
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}}
+    spec:
+      dnsPolicy: ClusterFirst
+      restartPolicy: Always
+      securityContext: {}
+      terminationGracePeriodSeconds: 30
+      schedulerName: default-scheduler
+      containers:
+      - name: c
+        image: nginx:1
+        imagePullPolicy: IfNotPresent
+        terminationMessagePath: /dev/termination-log
+        terminationMessagePolicy: File
+        resources: {}
+status: {}
+)"},
+    {"Recreate keeps no rolling update",
+     {"apps", "v1", "Deployment"},
+     "{spec: {replicas: 0, strategy: {type: Recreate}, selector: {}, template: {spec: {containers: "
+     "[]}}}}",
+     R"(
+metadata: {}
+spec:
+  replicas: 0
+  revisionHistoryLimit: 10
+  progressDeadlineSeconds: 600
+  strategy: {type: Recreate}
+  selector: {}
+  template: {metadata: {}, spec: {dnsPolicy: ClusterFirst, restartPolicy: Always, securityContext: {}, terminationGracePeriodSeconds: 30, schedulerName: default-scheduler, containers: []}}
+status: {}
+)"},
+    {"Service",
+     {"", "v1", "Service"},
+     "{metadata: {name: a}, spec: {selector: {a: b}, ports: [{port: 80}, {name: x, port: 53, "
+     "protocol: UDP, targetPort: dns}]}}",
+     R"(
+metadata: {name: a}
+spec:
+  type: ClusterIP
+  sessionAffinity: None
+  internalTrafficPolicy: Cluster
+  selector: {a: b}
+  ports: [{port: 80, protocol: TCP, targetPort: 80}, {name: x, port: 53, protocol: UDP, targetPort: dns}]
+status: {loadBalancer: {}}
+)"},
+    {"LoadBalancer",
+     {"", "v1", "Service"},
+     "{metadata: {name: a}, spec: {type: LoadBalancer, sessionAffinity: ClientIP}}",
+     R"(
+metadata: {name: a}
+spec:
+  type: LoadBalancer
+  allocateLoadBalancerNodePorts: true
+  externalTrafficPolicy: Cluster
+  internalTrafficPolicy: Cluster
+  sessionAffinity: ClientIP
+  sessionAffinityConfig: {clientIP: {timeoutSeconds: 10800}}
+status: {loadBalancer: {}}
+)"},
+    {"ExternalName",
+     {"", "v1", "Service"},
+     "{metadata: {name: a}, spec: {type: ExternalName, externalName: x.example}}",
+     "{metadata: {name: a}, spec: {type: ExternalName, externalName: x.example, sessionAffinity: "
+     "None}, status: {loadBalancer: {}}}"},
+    {"Indexed Job",
+     {"batch", "v1", "Job"},
+     "{metadata: {name: a}, spec: {parallelism: 2, backoffLimitPerIndex: 1, template: {metadata: "
+     "{labels: {x: y}}, spec: {restartPolicy: Never, containers: []}}}}",
+     R"(
+metadata: {name: a, labels: {x: y}}
+spec:
+  parallelism: 2
+  backoffLimitPerIndex: 1
+  backoffLimit: 2147483647
+  completionMode: NonIndexed
+  suspend: false
+  manualSelector: false
+  podReplacementPolicy: TerminatingOrFailed
+  template: {metadata: {labels: {x: y}}, spec: {dnsPolicy: ClusterFirst, restartPolicy: Never, securityContext: {}, terminationGracePeriodSeconds: 30, schedulerName: default-scheduler, containers: []}}
+status: {}
+)"},
+    {"RoleBinding",
+     {"rbac.authorization.k8s.io", "v1", "RoleBinding"},
+     "{metadata: {name: a}, roleRef: {kind: Role, name: r}, subjects: [{kind: User, name: u}, "
+     "{kind: ServiceAccount, name: s, namespace: n}]}",
+     "{metadata: {name: a}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}, "
+     "subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: u}, {kind: ServiceAccount, "
+     "name: s, namespace: n}]}"},
+    {"NetworkPolicy",
+     {"networking.k8s.io", "v1", "NetworkPolicy"},
+     "{metadata: {name: a}, spec: {podSelector: {}, egress: [{ports: [{port: 53}]}]}}",
+     "{metadata: {name: a}, spec: {podSelector: {}, policyTypes: [Ingress, Egress], egress: [{ports: "
+     "[{port: 53, protocol: TCP}]}]}}"},
+    {"Webhook",
+     {"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration"},
+     "{metadata: {name: a}, webhooks: [{name: w.e.com, clientConfig: {service: {name: s, namespace: "
+     "n}}, sideEffects: None, admissionReviewVersions: [v1], rules: [{operations: [CREATE], "
+     "apiGroups: [''], apiVersions: [v1], resources: [pods]}]}]}",
+     R"(
+metadata: {name: a}
+webhooks:
+- name: w.e.com
+  clientConfig: {service: {name: s, namespace: n, port: 443}}
+  sideEffects: None
+  admissionReviewVersions: [v1]
+  failurePolicy: Fail
+  matchPolicy: Equivalent
+  namespaceSelector: {}
+  objectSelector: {}
+  timeoutSeconds: 10
+  reinvocationPolicy: Never
+  rules: [{operations: [CREATE], apiGroups: [''], apiVersions: [v1], resources: [pods], scope: '*'}]
+)"},
+    {"FlowSchema counts zero as absent",
+     {"flowcontrol.apiserver.k8s.io", "v1", "FlowSchema"},
+     "{metadata: {name: a}, spec: {priorityLevelConfiguration: {name: p}}}",
+     "{metadata: {name: a}, spec: {priorityLevelConfiguration: {name: p}, matchingPrecedence: "
+     "1000}, status: {}}"},
+};
+
+TEST(Defaults, FillsBuiltinObjects) {
+  for (const Case& c : kCases) {
+    ResourceType type;
+    type.gvk = c.gvk;
+    type.schema = BuiltinKind(c.gvk);
+    ASSERT_NE(type.schema, nullptr) << c.name;
+    Json object = Yaml(c.given);
+    ApplyDefaults(type, object);
+    EXPECT_EQ(DumpJsonPretty(object), DumpJsonPretty(Yaml(c.filled))) << c.name;
+    Json again = object;
+    ApplyDefaults(type, again);
+    EXPECT_EQ(again, object) << c.name;
+  }
+}
+
+}  // namespace
+}  // namespace mailroom::openapi
