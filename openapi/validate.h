@@ -20,5 +20,7 @@ std::vector<Cause> ValidateObject(const ResourceType& type, const Json& object, 
 // metadata.name, labels, annotations, ownerReferences, finalizers. `old` is null on create.
 std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object,
                                     const Json* old);
+// Keys and values of a labels object (null: none); `field` is its path.
+std::vector<Cause> ValidateLabels(const Json* labels, const std::string& field);
 
 }  // namespace mailroom::openapi

@@ -1,0 +1,227 @@
+// String formats and patterns of definitions.
+#include <re2/re2.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "openapi/base64.h"
+#include "openapi/validate_names.h"
+#include "openapi/validate_schema.h"
+#include "storage/object/clock.h"
+#include "storage/object/limits.h"
+
+namespace mailroom::openapi {
+namespace {
+
+// Compiled patterns, shared by all schemas of the process.
+class PatternTable {
+ public:
+  std::shared_ptr<const RE2> Get(const std::string& pattern) {
+    std::lock_guard lock(mutex_);
+    if (auto at = table_.find(pattern); at != table_.end()) return at->second;
+    if (table_.size() >= limits::kCompiledPatterns) table_.clear();
+    RE2::Options options;
+    options.set_log_errors(false);
+    auto compiled = std::make_shared<const RE2>(pattern, options);
+    table_.emplace(pattern, compiled);
+    return compiled;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const RE2>> table_;
+};
+
+PatternTable& Patterns() {
+  static PatternTable* table = new PatternTable;
+  return *table;
+}
+
+bool IsIpv6(const std::string& text) {
+  return text.find(':') != std::string::npos && IsIpAddress(text);
+}
+
+bool IsCidr(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) return false;
+  const std::string address = text.substr(0, slash), bits = text.substr(slash + 1);
+  if (bits.empty() || bits.size() > 3 || bits.find_first_not_of("0123456789") != std::string::npos) {
+    return false;
+  }
+  const int limit = IsIpv4(address) ? 32 : (IsIpv6(address) ? 128 : -1);
+  return std::stoi(bits) <= limit;
+}
+
+bool IsHostname(const std::string& text) {
+  if (text.size() > 255) return false;
+  return MatchesPattern(
+      R"(^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|)"
+      R"(([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,})"
+      R"(([a-zA-Z\p{L}]){2,63})$)",
+      text);
+}
+
+bool IsDate(const std::string& text) {
+  return text.size() == 10 && ParseTime(text + "T00:00:00Z") != -1;
+}
+
+bool IsDateTime(const std::string& text) {
+  if (!MatchesPattern(R"(^\d{4}-\d{2}-\d{2}[tT]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(.\d+)?([zZ]|[+-]\d{2}:\d{2})$)",
+                      text)) {
+    return false;
+  }
+  return IsDate(text.substr(0, 10));
+}
+
+bool IsDuration(const std::string& text) {
+  return MatchesPattern(R"(^[-+]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+$)", text) ||
+         MatchesPattern(
+             R"((?i)\d+\s*(ns|nano[a-z]*|us|µs|micro[a-z]*|ms|milli[a-z]*|s|sec[a-z]*|m|min[a-z]*|)"
+             R"(h|hr|hour[a-z]*|d|day[a-z]*|w|wk|week[a-z]*)\b)",
+             text);
+}
+
+bool IsIsbn(const std::string& text, std::size_t length) {
+  std::string digits;
+  for (char c : text) {
+    if (c != '-' && c != ' ') digits += c;
+  }
+  if (digits.size() != length) return false;
+  int sum = 0;
+  for (std::size_t i = 0; i < length; ++i) {
+    int digit = digits[i] - '0';
+    if (length == 10 && i == 9 && digits[i] == 'X') digit = 10;
+    if (digit < 0 || digit > 10 || (digit > 9 && digits[i] != 'X')) return false;
+    sum += length == 10 ? static_cast<int>(10 - i) * digit : (i % 2 == 0 ? 1 : 3) * digit;
+  }
+  return sum % (length == 10 ? 11 : 10) == 0;
+}
+
+bool IsCreditCard(const std::string& text) {
+  std::string digits;
+  for (char c : text) {
+    if (c >= '0' && c <= '9') digits += c;
+  }
+  if (!MatchesPattern(R"(^(4\d{12}(\d{3})?|5[1-5]\d{14}|6(011|5\d\d)\d{12}|3[47]\d{13}|)"
+                      R"(3(0[0-5]|[68]\d)\d{11}|(2131|1800|35\d{3})\d{11})$)",
+                      digits)) {
+    return false;
+  }
+  int sum = 0;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    int digit = digits[digits.size() - 1 - i] - '0';
+    if (i % 2 == 1) digit = digit * 2 > 9 ? digit * 2 - 9 : digit * 2;
+    sum += digit;
+  }
+  return sum % 10 == 0;
+}
+
+// An absolute URI or an absolute path, without control characters or spaces.
+bool IsUri(const std::string& text) {
+  return MatchesPattern(R"(^([a-zA-Z][a-zA-Z0-9+.-]*:[^\s\x00-\x1f\x7f]+|/[^\s\x00-\x1f\x7f]*)$)",
+                        text);
+}
+
+using FormatCheck = bool (*)(const std::string&);
+
+struct FormatRow {
+  std::string_view name;  // without dashes
+  FormatCheck check;
+};
+
+constexpr std::array<FormatRow, 26> kFormats = {{
+    {"bsonobjectid", [](const std::string& t) { return MatchesPattern("^[0-9a-fA-F]{24}$", t); }},
+    {"uri", IsUri},
+    {"email",
+     [](const std::string& t) {
+       return MatchesPattern(R"(^([^<>]*<)?[^\s@<>"(),:;\[\]\\]+@[^\s@<>"(),:;\\]+>?$)", t);
+     }},
+    {"hostname", IsHostname},
+    {"ipv4", [](const std::string& t) { return IsIpv4(t); }},
+    {"ipv6", IsIpv6},
+    {"cidr", IsCidr},
+    {"mac",
+     [](const std::string& t) {
+       return MatchesPattern(R"(^([0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}([0-9a-fA-F:]{6}|[0-9a-fA-F:]{42})?|)"
+                             R"([0-9a-fA-F]{2}(-[0-9a-fA-F]{2}){5}|([0-9a-fA-F]{4}\.){2,3}[0-9a-fA-F]{4})$)",
+                             t);
+     }},
+    {"uuid",
+     [](const std::string& t) {
+       return MatchesPattern("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$", t);
+     }},
+    {"uuid3",
+     [](const std::string& t) {
+       return MatchesPattern("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$", t);
+     }},
+    {"uuid4",
+     [](const std::string& t) {
+       return MatchesPattern("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$", t);
+     }},
+    {"uuid5",
+     [](const std::string& t) {
+       return MatchesPattern("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$", t);
+     }},
+    {"isbn", [](const std::string& t) { return IsIsbn(t, 10) || IsIsbn(t, 13); }},
+    {"isbn10", [](const std::string& t) { return IsIsbn(t, 10); }},
+    {"isbn13", [](const std::string& t) { return IsIsbn(t, 13); }},
+    {"creditcard", IsCreditCard},
+    {"ssn", [](const std::string& t) { return MatchesPattern(R"(^\d{3}[- ]?\d{2}[- ]?\d{4}$)", t); }},
+    {"hexcolor",
+     [](const std::string& t) { return MatchesPattern("^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$", t); }},
+    {"rgbcolor",
+     [](const std::string& t) {
+       return MatchesPattern(R"(^rgb\(\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|)"
+                             R"(2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)$)",
+                             t);
+     }},
+    {"byte", [](const std::string& t) { return !t.empty() && !Base64Fault(t); }},
+    {"password", [](const std::string&) { return true; }},
+    {"date", IsDate},
+    {"duration", IsDuration},
+    {"datetime", IsDateTime},
+    {"k8sshortname", [](const std::string& t) { return CheckLabel(t).empty(); }},
+    {"k8slongname", [](const std::string& t) { return CheckSubdomain(t).empty(); }},
+}};
+
+const FormatRow* FindFormat(std::string_view format) {
+  std::string name;
+  for (char c : format) {
+    if (c != '-') name += c;
+  }
+  for (const FormatRow& row : kFormats) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool HasFormat(std::string_view format, const std::string& text) {
+  const FormatRow* row = FindFormat(format);
+  return row == nullptr || row->check(text);
+}
+
+bool IsKnownFormat(Type type, std::string_view format) {
+  switch (type) {
+    case Type::kAny:
+    case Type::kString: return FindFormat(format) != nullptr;
+    case Type::kInteger: return format == "int32" || format == "int64";
+    case Type::kNumber: return format == "float" || format == "double";
+    default: return false;
+  }
+}
+
+bool MatchesPattern(const std::string& pattern, const std::string& text) {
+  const auto compiled = Patterns().Get(pattern);
+  return compiled->ok() && RE2::PartialMatch(text, *compiled);
+}
+
+std::string PatternFault(const std::string& pattern) {
+  const auto compiled = Patterns().Get(pattern);
+  return compiled->ok() ? "" : compiled->error();
+}
+
+}  // namespace mailroom::openapi

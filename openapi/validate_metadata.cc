@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "openapi/validate.h"
+#include "openapi/validate_names.h"
+#include "storage/object/json_path.h"
+#include "storage/object/limits.h"
+#include "storage/object/selector.h"
+
+namespace mailroom::openapi {
+namespace {
+
+using NameCheck = Complaints (*)(std::string_view);
+
+struct NameRule {
+  std::string_view group, kind;
+  NameCheck check;
+};
+
+// Kinds whose names are not DNS-1123 subdomains.
+constexpr std::array<NameRule, 9> kNameRules = {{
+    {"", "Namespace", CheckLabel},
+    {"", "Service", Check1035Label},
+    {"apps", "StatefulSet", CheckLabel},
+    {"apiregistration.k8s.io", "APIService", CheckPathSegment},
+    {"rbac.authorization.k8s.io", "Role", CheckPathSegment},
+    {"rbac.authorization.k8s.io", "RoleBinding", CheckPathSegment},
+    {"rbac.authorization.k8s.io", "ClusterRole", CheckPathSegment},
+    {"rbac.authorization.k8s.io", "ClusterRoleBinding", CheckPathSegment},
+    {"networking.k8s.io", "IPAddress", CheckPathSegment},
+}};
+
+NameCheck CheckFor(const ResourceType& type) {
+  for (const NameRule& rule : kNameRules) {
+    if (rule.group == type.gvk.group && rule.kind == type.gvk.kind) return rule.check;
+  }
+  return CheckSubdomain;
+}
+
+// Rules by which a name follows from the object.
+Complaints KindComplaints(const ResourceType& type, const Json& object, const std::string& name) {
+  const std::string& kind = type.gvk.kind;
+  if (!type.builtin) return {};
+  if (kind == "CustomResourceDefinition" &&
+      name != StringAt(object, {"spec", "names", "plural"}) + "." +
+                  StringAt(object, {"spec", "group"})) {
+    return {"must be spec.names.plural+\".\"+spec.group"};
+  }
+  if (kind == "APIService") {
+    const std::string wanted =
+        StringAt(object, {"spec", "version"}) + "." + StringAt(object, {"spec", "group"});
+    if (name != wanted) return {"must be `spec.version+\".\"+spec.group`: " + Quoted(wanted)};
+  }
+  if (kind == "CronJob" && name.size() > 52) return {"must be no more than 52 characters"};
+  if (kind == "IPAddress" && !IsIpAddress(name)) {
+    return {"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"};
+  }
+  return {};
+}
+
+void CheckName(const ResourceType& type, const Json& object, std::vector<Cause>& causes) {
+  const NameCheck check = CheckFor(type);
+  if (std::string prefix = StringAt(object, {"metadata", "generateName"}); !prefix.empty()) {
+    // A suffix follows, so a dash may stand at the end.
+    std::string masked = prefix;
+    if (masked.size() > 1 && masked.ends_with('-')) masked.replace(masked.size() - 2, 2, "a");
+    AddInvalid(causes, "metadata.generateName", prefix, check(masked));
+  }
+  const std::string name = StringAt(object, {"metadata", "name"});
+  if (name.empty()) {
+    causes.push_back(RequiredValue("metadata.name", "name or generateName is required"));
+    return;
+  }
+  AddInvalid(causes, "metadata.name", name, check(name));
+  AddInvalid(causes, "metadata.name", name, KindComplaints(type, object, name));
+}
+
+void CheckNamespace(const ResourceType& type, const Json& object, std::vector<Cause>& causes) {
+  const std::string ns = StringAt(object, {"metadata", "namespace"});
+  if (!type.namespaced) {
+    if (!ns.empty()) {
+      causes.push_back(ForbiddenValue("metadata.namespace", "not allowed on this type"));
+    }
+  } else if (ns.empty()) {
+    causes.push_back(RequiredValue("metadata.namespace"));
+  } else {
+    AddInvalid(causes, "metadata.namespace", ns, CheckLabel(ns));
+  }
+}
+
+std::string LowerCase(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+void CheckAnnotations(const Json& object, std::vector<Cause>& causes) {
+  const Json* annotations = Find(object, {"metadata", "annotations"});
+  if (annotations == nullptr || !annotations->is_object()) return;
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : annotations->items()) {
+    AddInvalid(causes, "metadata.annotations", key, CheckQualifiedName(LowerCase(key)));
+    bytes += key.size();
+    if (value.is_string()) bytes += value.get_ref<const std::string&>().size();
+  }
+  if (bytes > limits::kAnnotationBytes) {
+    causes.push_back(TooLong("metadata.annotations", limits::kAnnotationBytes));
+  }
+}
+
+void CheckOwners(const Json& object, std::vector<Cause>& causes) {
+  const std::string field = "metadata.ownerReferences";
+  const Json* owners = Find(object, {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array()) return;
+  std::string controller;
+  for (const Json& owner : *owners) {
+    const std::string api_version = StringAt(owner, {"apiVersion"});
+    const std::string kind = StringAt(owner, {"kind"});
+    const std::string name = StringAt(owner, {"name"});
+    if (api_version.empty() || api_version.ends_with('/')) {
+      causes.push_back(InvalidValue(field + ".apiVersion", Quoted(api_version),
+                                    "version must not be empty"));
+    }
+    if (kind.empty()) causes.push_back(InvalidValue(field + ".kind", "\"\"", "must not be empty"));
+    if (name.empty()) causes.push_back(InvalidValue(field + ".name", "\"\"", "must not be empty"));
+    if (StringAt(owner, {"uid"}).empty()) {
+      causes.push_back(InvalidValue(field + ".uid", "\"\"", "must not be empty"));
+    }
+    if (api_version == "v1" && kind == "Event") {
+      causes.push_back(InvalidValue(field, Rendered(owner),
+                                    "/v1, Kind=Event is disallowed from being an owner"));
+    }
+    if (!BoolAt(owner, {"controller"})) continue;
+    if (!controller.empty()) {
+      causes.push_back(InvalidValue(field, Rendered(*owners),
+                                    "Only one reference can have Controller set to true. Found "
+                                    "\"true\" in references for " +
+                                        controller + " and " + kind + "/" + name));
+    } else {
+      controller = kind + "/" + name;
+    }
+  }
+}
+
+// The kinds whose finalizers must be standard or qualified: those of Kubernetes proper.
+bool WantsKubeFinalizers(const ResourceType& type) {
+  const std::string& group = type.gvk.group;
+  return type.builtin && group != "apiextensions.k8s.io" && group != "apiregistration.k8s.io" &&
+         group != "admissionregistration.k8s.io" &&
+         (group.find('.') == std::string::npos || group.ends_with(".k8s.io"));
+}
+
+void CheckFinalizers(const ResourceType& type, const Json& object, const Json* old,
+                     std::vector<Cause>& causes) {
+  const std::string field = "metadata.finalizers";
+  const auto finalizers = StringsAt(object, {"metadata", "finalizers"});
+  bool orphan = false, foreground = false;
+  for (std::size_t i = 0; i < finalizers.size(); ++i) {
+    const std::string& name = finalizers[i];
+    if (old == nullptr) AddInvalid(causes, field, name, CheckQualifiedName(name));
+    orphan |= name == "orphan";
+    foreground |= name == "foregroundDeletion";
+    if (WantsKubeFinalizers(type) && name.find('/') == std::string::npos && name != "orphan" &&
+        name != "foregroundDeletion" && name != "kubernetes") {
+      causes.push_back(InvalidValue(
+          field + "[" + std::to_string(i) + "]", Quoted(name),
+          "name is neither a standard finalizer name nor is it fully qualified"));
+    }
+  }
+  if (orphan && foreground && old == nullptr) {
+    causes.push_back(InvalidValue(
+        field, Rendered(finalizers),
+        "finalizer orphan and foregroundDeletion cannot be both set"));
+  }
+  if (old == nullptr || StringAt(*old, {"metadata", "deletionTimestamp"}).empty()) return;
+  const auto before = StringsAt(*old, {"metadata", "finalizers"});
+  std::set<std::string> extra(finalizers.begin(), finalizers.end());
+  for (const std::string& name : before) extra.erase(name);
+  if (extra.empty()) return;
+  std::string list;
+  for (const std::string& name : extra) list += (list.empty() ? "" : ", ") + Quoted(name);
+  causes.push_back(ForbiddenValue(
+      field, "no new finalizers can be added if the object is being deleted, found new "
+             "finalizers []string{" + list + "}"));
+}
+
+void CheckUnchanged(const Json& object, const Json& old, std::vector<Cause>& causes) {
+  for (const char* member : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
+                             "deletionGracePeriodSeconds"}) {
+    CheckImmutable(causes, std::string("metadata.") + member, Find(object, {"metadata", member}),
+                   Find(old, {"metadata", member}));
+  }
+}
+
+}  // namespace
+
+std::vector<Cause> ValidateLabels(const Json* labels, const std::string& field) {
+  std::vector<Cause> causes;
+  if (labels == nullptr || !labels->is_object()) return causes;
+  for (const auto& [key, value] : labels->items()) {
+    AddInvalid(causes, field, key, CheckQualifiedName(key));
+    if (!value.is_string()) continue;
+    if (std::string why = CheckLabelValue(value.get<std::string>()); !why.empty()) {
+      causes.push_back(InvalidValue(field, Rendered(value), why));
+    }
+  }
+  return causes;
+}
+
+std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object,
+                                    const Json* old) {
+  std::vector<Cause> causes;
+  if (old == nullptr) {
+    CheckName(type, object, causes);
+    CheckNamespace(type, object, causes);
+  } else {
+    CheckUnchanged(object, *old, causes);
+  }
+  for (Cause& cause : ValidateLabels(Find(object, {"metadata", "labels"}), "metadata.labels")) {
+    causes.push_back(std::move(cause));
+  }
+  CheckAnnotations(object, causes);
+  CheckOwners(object, causes);
+  CheckFinalizers(type, object, old, causes);
+  return causes;
+}
+
+}  // namespace mailroom::openapi

@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include "openapi/validate.h"
+#include "storage/object/json_path.h"
+#include "storage/object/yaml.h"
+
+namespace mailroom::openapi {
+namespace {
+
+Json Yaml(const std::string& text) { return *ParseYaml(text); }
+
+std::vector<std::string> Texts(const std::vector<Cause>& causes) {
+  std::vector<std::string> texts;
+  for (const Cause& cause : causes) texts.push_back(cause.field + ": " + cause.message);
+  return texts;
+}
+
+ResourceType TypeOf(const char* group, const char* kind, bool namespaced, bool builtin = true) {
+  ResourceType type;
+  type.gvk = {group, "v1", kind};
+  type.namespaced = namespaced;
+  type.builtin = builtin;
+  return type;
+}
+
+const std::string kSubdomain =
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
+    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+TEST(Metadata, ChecksNewObjects) {
+  const ResourceType config = TypeOf("", "ConfigMap", true);
+  const ResourceType space = TypeOf("", "Namespace", false);
+  const ResourceType service = TypeOf("", "Service", true);
+  const ResourceType role = TypeOf("rbac.authorization.k8s.io", "ClusterRole", false);
+  const ResourceType custom = TypeOf("e.com", "E", false, false);
+  struct Case {
+    const ResourceType& type;
+    const char* metadata;
+    std::vector<std::string> expected;
+  };
+  const Case cases[] = {
+      {config, "{name: a.b-1, namespace: n}", {}},
+      {config, "{namespace: n}", {"metadata.name: Required value: name or generateName is required"}},
+      {config, "{name: A_b, namespace: n}",
+       {"metadata.name: Invalid value: \"A_b\": " + kSubdomain}},
+      {config, "{name: a}", {"metadata.namespace: Required value"}},
+      {space, "{name: a, namespace: n}", {"metadata.namespace: Forbidden: not allowed on this type"}},
+      {space, "{name: a.b}", {"metadata.name: Invalid value: \"a.b\": must not contain dots"}},
+      {service, "{name: 1a, namespace: n}",
+       {"metadata.name: Invalid value: \"1a\": a DNS-1035 label must consist of lower case "
+        "alphanumeric characters or '-', start with an alphabetic character, and end with an "
+        "alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+        "'[a-z]([-a-z0-9]*[a-z0-9])?')"}},
+      {role, "{name: 'system:x'}", {}},
+      {role, "{name: a/b}", {"metadata.name: Invalid value: \"a/b\": may not contain '/'"}},
+      {config, "{name: a-x, generateName: a-, namespace: n}", {}},
+      {custom, "{name: a, labels: {'a b': c}}",
+       {"metadata.labels: Invalid value: \"a b\": name part must consist of alphanumeric "
+        "characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. "
+        "'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+        "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"}},
+      {custom, "{name: a, annotations: {'Foo.Example/Bar': x}}", {}},
+      {custom, "{name: a, ownerReferences: [{apiVersion: v1, kind: K, name: n}]}",
+       {"metadata.ownerReferences.uid: Invalid value: \"\": must not be empty"}},
+      {custom,
+       "{name: a, ownerReferences: [{apiVersion: v1, kind: K, name: n, uid: u, controller: true}, "
+       "{apiVersion: v1, kind: L, name: m, uid: v, controller: true}]}",
+       {"metadata.ownerReferences: Invalid value: "
+        "[{\"apiVersion\":\"v1\",\"controller\":true,\"kind\":\"K\",\"name\":\"n\",\"uid\":\"u\"},"
+        "{\"apiVersion\":\"v1\",\"controller\":true,\"kind\":\"L\",\"name\":\"m\",\"uid\":\"v\"}]: "
+        "Only one reference can have Controller set to true. Found \"true\" in references for K/n "
+        "and L/m"}},
+      {space, "{name: a, finalizers: [mine]}",
+       {"metadata.finalizers[0]: Invalid value: \"mine\": name is neither a standard finalizer name "
+        "nor is it fully qualified"}},
+      {custom, "{name: a, finalizers: [mine]}", {}},
+      {custom, "{name: a, finalizers: [orphan, foregroundDeletion]}",
+       {"metadata.finalizers: Invalid value: [\"orphan\",\"foregroundDeletion\"]: finalizer orphan "
+        "and foregroundDeletion cannot be both set"}},
+  };
+  for (const Case& c : cases) {
+    const Json object = {{"metadata", Yaml(c.metadata)}};
+    EXPECT_EQ(Texts(ValidateMetadata(c.type, object, nullptr)), c.expected) << c.metadata;
+  }
+}
+
+TEST(Metadata, LimitsAnnotations) {
+  Json object = Yaml("{metadata: {name: a}}");
+  Set(object, {"metadata", "annotations", "k"}, std::string(262143, 'x'));
+  const ResourceType type = TypeOf("e.com", "E", false, false);
+  EXPECT_TRUE(ValidateMetadata(type, object, nullptr).empty());
+  Set(object, {"metadata", "annotations", "k"}, std::string(262144, 'x'));
+  EXPECT_EQ(Texts(ValidateMetadata(type, object, nullptr)),
+            std::vector<std::string>{
+                "metadata.annotations: Too long: may not be more than 262144 bytes"});
+}
+
+TEST(Metadata, ChecksUpdates) {
+  const ResourceType type = TypeOf("e.com", "E", false, false);
+  const Json old = Yaml("{metadata: {name: a, uid: u, deletionTimestamp: '2024-01-01T00:00:00Z', "
+                        "finalizers: [e.com/a]}}");
+  Json object = old;
+  EXPECT_TRUE(ValidateMetadata(type, object, &old).empty());
+  Set(object, {"metadata", "finalizers"}, Json::array({"e.com/a", "e.com/b"}));
+  EXPECT_EQ(Texts(ValidateMetadata(type, object, &old)),
+            std::vector<std::string>{
+                "metadata.finalizers: Forbidden: no new finalizers can be added if the object is "
+                "being deleted, found new finalizers []string{\"e.com/b\"}"});
+  object = old;
+  Set(object, {"metadata", "uid"}, "v");
+  EXPECT_EQ(Texts(ValidateMetadata(type, object, &old)),
+            std::vector<std::string>{"metadata.uid: Invalid value: \"v\": field is immutable"});
+}
+
+}  // namespace
+}  // namespace mailroom::openapi

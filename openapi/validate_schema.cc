@@ -1,0 +1,346 @@
+#include "openapi/validate_schema.h"
+
+#include <cmath>
+#include <cstdint>
+
+#include "openapi/validate_names.h"
+#include "storage/object/json_path.h"
+
+namespace mailroom::openapi {
+namespace {
+
+// Errors found so far and how many checks ran; of several failing alternatives the one in which
+// most checks ran is the one reported.
+struct Findings {
+  std::vector<Cause> causes;
+  int matches = 0;
+
+  bool ok() const { return causes.empty(); }
+  void Merge(Findings other) {
+    for (Cause& cause : other.causes) causes.push_back(std::move(cause));
+    matches += other.matches;
+  }
+};
+
+std::string_view TypeName(const Json& value) {
+  if (value.is_null()) return "null";
+  if (value.is_boolean()) return "boolean";
+  if (value.is_string()) return "string";
+  if (value.is_array()) return "array";
+  if (value.is_object()) return "object";
+  return value.is_number_float() ? "number" : "integer";
+}
+
+std::string_view TypeName(Type type) {
+  switch (type) {
+    case Type::kObject: return "object";
+    case Type::kArray: return "array";
+    case Type::kString: return "string";
+    case Type::kInteger: return "integer";
+    case Type::kNumber: return "number";
+    case Type::kBoolean: return "boolean";
+    case Type::kAny: break;
+  }
+  return "";
+}
+
+bool IsWholeNumber(const Json& value) {
+  if (!value.is_number()) return false;
+  if (!value.is_number_float()) return true;
+  const double number = value.get<double>();
+  return std::isfinite(number) && number == std::trunc(number);
+}
+
+bool HasType(Type type, const Json& value) {
+  switch (type) {
+    case Type::kAny: return true;
+    case Type::kObject: return value.is_object();
+    case Type::kArray: return value.is_array();
+    case Type::kString: return value.is_string();
+    case Type::kInteger: return IsWholeNumber(value);
+    case Type::kNumber: return value.is_number();
+    case Type::kBoolean: return value.is_boolean();
+  }
+  return false;
+}
+
+std::size_t CodePoints(const std::string& text) {
+  std::size_t count = 0;
+  for (char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  return count;
+}
+
+std::string Child(const std::string& path, std::string_view member) {
+  return path.empty() ? std::string(member) : path + "." + std::string(member);
+}
+
+// An error about the whole value that names no field.
+Cause Unplaced(std::string text) { return InvalidValue("<nil>", "\"\"", std::move(text)); }
+
+class Checker {
+ public:
+  Findings Check(const Schema& schema, const Json& value, const Json* old,
+                 const std::string& path) {
+    Findings found = CheckNode(schema, value, old, path);
+    if (!found.ok() && old != nullptr && value == *old) found.causes.clear();
+    return found;
+  }
+
+ private:
+  Findings CheckNode(const Schema& schema, const Json& value, const Json* old,
+                     const std::string& path) {
+    Findings found;
+    CheckType(schema, value, path, found);
+    if (value.is_null()) {
+      CheckEnum(schema, value, path, found);
+      return found;
+    }
+    CheckJunctors(schema, value, path, found);
+    if (value.is_string()) CheckString(schema, value, path, found);
+    if (value.is_number()) CheckNumber(schema, value, path, found);
+    if (value.is_array()) CheckArray(schema, value, old, path, found);
+    CheckEnum(schema, value, path, found);
+    if (value.is_object()) CheckObject(schema, value, old, path, found);
+    ++found.matches;
+    return found;
+  }
+
+  static void WrongType(const std::string& path, std::string_view wanted, std::string_view got,
+                        Findings& found) {
+    found.causes.push_back(TypeInvalid(path.empty() ? "<nil>" : path, Quoted(got),
+                                       path + " in body must be of type " + std::string(wanted) +
+                                           ": " + Quoted(got)));
+  }
+
+  static void Bound(const std::string& path, const Json& value, const std::string& text,
+                    Findings& found) {
+    found.causes.push_back(InvalidValue(path.empty() ? "<nil>" : path, Rendered(value),
+                                        path + " in body should " + text));
+  }
+
+  static void CheckType(const Schema& schema, const Json& value, const std::string& path,
+                        Findings& found) {
+    if (value.is_null()) {
+      if (schema.nullable || (schema.type == Type::kAny && !schema.int_or_string)) return;
+      WrongType(path, schema.int_or_string ? "integer,string" : TypeName(schema.type), "null",
+                found);
+      return;
+    }
+    const bool fits = schema.int_or_string ? value.is_string() || IsWholeNumber(value)
+                                           : HasType(schema.type, value);
+    if (fits) {
+      ++found.matches;
+      return;
+    }
+    WrongType(path, schema.int_or_string ? "integer,string" : TypeName(schema.type),
+              TypeName(value), found);
+  }
+
+  static void CheckEnum(const Schema& schema, const Json& value, const std::string& path,
+                        Findings& found) {
+    if (schema.enum_values.empty()) return;
+    std::vector<std::string> supported;
+    for (const Json& allowed : schema.enum_values) {
+      if (allowed == value && !value.is_null()) {
+        ++found.matches;
+        return;
+      }
+      supported.push_back(allowed.is_string() ? allowed.get<std::string>() : DumpJson(allowed));
+    }
+    found.causes.push_back(UnsupportedValue(path, Rendered(value), supported));
+  }
+
+  static void CheckString(const Schema& schema, const Json& value, const std::string& path,
+                          Findings& found) {
+    const std::string& text = value.get_ref<const std::string&>();
+    const auto length = static_cast<std::int64_t>(
+        schema.max_length || schema.min_length ? CodePoints(text) : 0);
+    if (schema.max_length && length > *schema.max_length) {
+      found.causes.push_back(TooLong(path, static_cast<std::size_t>(*schema.max_length)));
+    } else if (schema.min_length && length < *schema.min_length) {
+      Bound(path, value,
+            "be at least " + std::to_string(*schema.min_length) + " chars long", found);
+    } else if (!schema.pattern.empty() && !MatchesPattern(schema.pattern, text)) {
+      Bound(path, value, "match '" + schema.pattern + "'", found);
+    } else {
+      ++found.matches;
+    }
+    if (!schema.format.empty() && IsKnownFormat(schema.type, schema.format) &&
+        !HasFormat(schema.format, text)) {
+      WrongType(path, schema.format, text, found);
+    }
+  }
+
+  static void CheckNumber(const Schema& schema, const Json& value, const std::string& path,
+                          Findings& found) {
+    const double number = value.get<double>();
+    if (schema.type == Type::kInteger && schema.format == "int32" &&
+        (number < INT32_MIN || number > INT32_MAX)) {
+      found.causes.push_back(
+          Unplaced("Checked value must be of type integer with format int32 in " + path));
+    }
+    if (schema.multiple_of && *schema.multiple_of > 0) {
+      const double times = number / *schema.multiple_of;
+      if (std::fabs(times - std::round(times)) > 1e-9 * std::fmax(1.0, std::fabs(times))) {
+        Bound(path, value, "be a multiple of " + RenderedNumber(*schema.multiple_of), found);
+      }
+    }
+    if (schema.minimum) {
+      const bool out = schema.exclusive_minimum ? number <= *schema.minimum
+                                                : number < *schema.minimum;
+      const char* text = schema.exclusive_minimum ? "be greater than "
+                                                  : "be greater than or equal to ";
+      if (out) Bound(path, value, text + RenderedNumber(*schema.minimum), found);
+    }
+    if (schema.maximum) {
+      const bool out = schema.exclusive_maximum ? number >= *schema.maximum
+                                                : number > *schema.maximum;
+      const char* text = schema.exclusive_maximum ? "be less than " : "be less than or equal to ";
+      if (out) Bound(path, value, text + RenderedNumber(*schema.maximum), found);
+    }
+    ++found.matches;
+  }
+
+  // The item of `old` that has the same keys as `item`.
+  static const Json* SameKeys(const Schema& schema, const Json& item, const Json* old) {
+    if (old == nullptr || !old->is_array() || schema.list_type != ListType::kMap) return nullptr;
+    for (const Json& candidate : *old) {
+      bool same = candidate.is_object() && item.is_object();
+      for (const std::string& key : schema.list_map_keys) {
+        if (!same) break;
+        const Json* a = Find(item, {key});
+        const Json* b = Find(candidate, {key});
+        same = a == nullptr || b == nullptr ? a == b : *a == *b;
+      }
+      if (same) return &candidate;
+    }
+    return nullptr;
+  }
+
+  void CheckArray(const Schema& schema, const Json& value, const Json* old,
+                  const std::string& path, Findings& found) {
+    if (schema.items != nullptr) {
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        found.Merge(Check(*schema.items, value[i], SameKeys(schema, value[i], old),
+                          path + "[" + std::to_string(i) + "]"));
+      }
+    }
+    const auto size = static_cast<std::int64_t>(value.size());
+    if (schema.min_items && size < *schema.min_items) {
+      Bound(path, size, "have at least " + std::to_string(*schema.min_items) + " items", found);
+    }
+    if (schema.max_items && size > *schema.max_items) {
+      found.causes.push_back(
+          TooMany(path, value.size(), static_cast<std::size_t>(*schema.max_items)));
+    }
+    ++found.matches;
+  }
+
+  void CheckObject(const Schema& schema, const Json& value, const Json* old,
+                   const std::string& path, Findings& found) {
+    const auto size = static_cast<std::int64_t>(value.size());
+    if (schema.min_properties && size < *schema.min_properties) {
+      Bound(path, size,
+            "have at least " + std::to_string(*schema.min_properties) + " properties", found);
+    }
+    if (schema.max_properties && size > *schema.max_properties) {
+      found.causes.push_back(
+          TooMany(path, value.size(), static_cast<std::size_t>(*schema.max_properties)));
+    }
+    const Json* old_object = old != nullptr && old->is_object() ? old : nullptr;
+    for (const auto& [name, member] : value.items()) {
+      const Property* property = schema.Find(name);
+      const Schema* child = property != nullptr ? property->schema : schema.additional;
+      if (child == nullptr) continue;
+      const Json* old_member = old_object == nullptr ? nullptr : Find(*old_object, {name});
+      if (path.empty() && (name == "apiVersion" || name == "kind")) old_member = nullptr;
+      if (child->is_object_meta) {
+        CheckMetadata(*child, member, old_member, Child(path, name), found);
+      } else {
+        found.Merge(Check(*child, member, old_member, Child(path, name)));
+      }
+    }
+    for (const std::string& name : schema.required) {
+      if (!value.contains(name)) found.causes.push_back(RequiredValue(Child(path, name)));
+    }
+  }
+
+  // Metadata has rules of its own; a definition may only restrict the name.
+  void CheckMetadata(const Schema& schema, const Json& value, const Json* old,
+                     const std::string& path, Findings& found) {
+    for (std::string_view name : {"name", "generateName"}) {
+      const Json* member = Find(value, {name});
+      const Property* property = schema.Find(name);
+      if (member == nullptr || property == nullptr) continue;
+      const Json* old_member = old == nullptr ? nullptr : Find(*old, {name});
+      found.Merge(Check(*property->schema, *member, old_member, Child(path, name)));
+    }
+  }
+
+  void CheckJunctors(const Schema& schema, const Json& value, const std::string& path,
+                     Findings& found) {
+    if (!schema.any_of.empty()) AnyOf(schema, value, path, found);
+    if (!schema.one_of.empty()) OneOf(schema, value, path, found);
+    if (!schema.all_of.empty()) AllOf(schema, value, path, found);
+    if (schema.not_ != nullptr && CheckNode(*schema.not_, value, nullptr, path).ok()) {
+      found.causes.push_back(Unplaced(Quoted(path) + " must not validate the schema (not)"));
+    }
+    ++found.matches;
+  }
+
+  void AnyOf(const Schema& schema, const Json& value, const std::string& path, Findings& found) {
+    Findings best;
+    bool first = true;
+    for (const Schema* alternative : schema.any_of) {
+      Findings result = CheckNode(*alternative, value, nullptr, path);
+      if (result.ok()) return found.Merge(std::move(result));
+      if (first || result.matches > best.matches) best = std::move(result);
+      first = false;
+    }
+    found.causes.push_back(Unplaced(Quoted(path) + " must validate at least one schema (anyOf)"));
+    found.Merge(std::move(best));
+  }
+
+  void OneOf(const Schema& schema, const Json& value, const std::string& path, Findings& found) {
+    Findings best, success;
+    bool first = true;
+    int valid = 0;
+    for (const Schema* alternative : schema.one_of) {
+      Findings result = CheckNode(*alternative, value, nullptr, path);
+      if (result.ok()) {
+        if (valid++ == 0) success = std::move(result);
+      } else if (first || result.matches > best.matches) {
+        best = std::move(result);
+        first = false;
+      }
+    }
+    if (valid == 1) return found.Merge(std::move(success));
+    const std::string count = valid == 0
+                                  ? "Found none valid"
+                                  : "Found " + std::to_string(valid) + " valid alternatives";
+    found.causes.push_back(Unplaced(
+        Quoted(path) + " must validate one and only one schema (oneOf). " + count));
+    if (valid == 0) found.Merge(std::move(best));
+  }
+
+  void AllOf(const Schema& schema, const Json& value, const std::string& path, Findings& found) {
+    std::size_t valid = 0;
+    for (const Schema* part : schema.all_of) {
+      Findings result = CheckNode(*part, value, nullptr, path);
+      valid += result.ok() ? 1 : 0;
+      found.Merge(std::move(result));
+    }
+    if (valid == schema.all_of.size()) return;
+    found.causes.push_back(Unplaced(Quoted(path) + " must validate all the schemas (allOf)" +
+                                    (valid == 0 ? ". None validated" : "")));
+  }
+};
+
+}  // namespace
+
+std::vector<Cause> CheckSchema(const Schema& schema, const Json& value, const Json* old,
+                               const std::string& path) {
+  return Checker().Check(schema, value, old, path).causes;
+}
+
+}  // namespace mailroom::openapi

@@ -1,0 +1,172 @@
+// JSON types of built-in objects, in the words of the decoder that clients know.
+#include "openapi/base64.h"
+#include "openapi/normalize_quantity.h"
+#include "openapi/validate.h"
+#include "openapi/validate_names.h"
+#include "storage/object/clock.h"
+
+namespace mailroom::openapi {
+namespace {
+
+std::string KindText(const Json& value) {
+  if (value.is_boolean()) return "bool";
+  if (value.is_string()) return "string";
+  if (value.is_array()) return "array";
+  if (value.is_object()) return "object";
+  return "number";
+}
+
+// `core/v1.PodSpec` is printed `v1.PodSpec`.
+std::string TypeText(const Schema& schema) {
+  if (schema.type == Type::kArray) return "[]" + TypeText(*schema.items);
+  if (!schema.name.empty()) return schema.name.substr(schema.name.rfind('/') + 1);
+  switch (schema.wire) {
+    case Wire::kBool: return "bool";
+    case Wire::kInt32: return "int32";
+    case Wire::kInt64: return "int64";
+    case Wire::kDouble: return "float64";
+    case Wire::kBytes: return "[]uint8";
+    case Wire::kMap: return "map[string]" + TypeText(*schema.additional);
+    case Wire::kTime: return "v1.Time";
+    case Wire::kMicroTime: return "v1.MicroTime";
+    case Wire::kDuration: return "v1.Duration";
+    case Wire::kQuantity: return "resource.Quantity";
+    case Wire::kIntOrString: return "intstr.IntOrString";
+    default: return "string";
+  }
+}
+
+class TypeChecker {
+ public:
+  std::optional<std::string> Run(const Schema& schema, const Json& object) {
+    structure_ = &schema;
+    Visit(schema, object);
+    return fault_;
+  }
+
+ private:
+  void Fail(const std::string& value, const Schema& schema) {
+    const std::string name = structure_->name.substr(structure_->name.rfind('.') + 1);
+    fault_ = "json: cannot unmarshal " + value + " into Go struct field " + name + "." + path_ +
+             " of type " + TypeText(schema);
+  }
+
+  void Visit(const Schema& schema, const Json& value) {
+    if (fault_ || value.is_null()) return;
+    if (schema.type == Type::kArray) return VisitArray(schema, value);
+    switch (schema.wire) {
+      case Wire::kMessage: return VisitStructure(schema, value);
+      case Wire::kMap: return VisitMap(schema, value);
+      case Wire::kString:
+        if (!value.is_string()) Fail(KindText(value), schema);
+        return;
+      case Wire::kBool:
+        if (!value.is_boolean()) Fail(KindText(value), schema);
+        return;
+      case Wire::kInt32:
+      case Wire::kInt64: return VisitInteger(schema, value);
+      case Wire::kDouble:
+        if (!value.is_number()) Fail(KindText(value), schema);
+        return;
+      case Wire::kBytes: return VisitBytes(schema, value);
+      case Wire::kTime:
+      case Wire::kMicroTime: return VisitTime(value);
+      case Wire::kQuantity: return VisitQuantity(value);
+      case Wire::kDuration:
+      case Wire::kIntOrString: return VisitText(schema, value);
+      default: return;
+    }
+  }
+
+  void VisitArray(const Schema& schema, const Json& value) {
+    if (!value.is_array()) return Fail(KindText(value), schema);
+    for (const Json& item : value) Visit(*schema.items, item);
+  }
+
+  void VisitStructure(const Schema& schema, const Json& value) {
+    if (!value.is_object()) return Fail(KindText(value), schema);
+    const Schema* outer = structure_;
+    const std::size_t length = path_.size();
+    for (const auto& [name, member] : value.items()) {
+      const Property* property = schema.Find(name);
+      if (property == nullptr) continue;
+      structure_ = &schema;
+      if (!path_.empty()) path_ += '.';
+      path_ += name;
+      Visit(*property->schema, member);
+      path_.resize(length);
+      if (fault_) return;
+    }
+    structure_ = outer;
+  }
+
+  void VisitMap(const Schema& schema, const Json& value) {
+    if (!value.is_object()) return Fail(KindText(value), schema);
+    for (const Json& member : value) Visit(*schema.additional, member);
+  }
+
+  void VisitInteger(const Schema& schema, const Json& value) {
+    if (!value.is_number()) return Fail(KindText(value), schema);
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) {
+      return Fail("number " + DumpJson(value), schema);
+    }
+    const bool fits = value.is_number_integer() &&
+                      (schema.wire == Wire::kInt64 || (value.get<std::int64_t>() >= INT32_MIN &&
+                                                       value.get<std::int64_t>() <= INT32_MAX));
+    if (!fits) Fail("number " + DumpJson(value), schema);
+  }
+
+  void VisitBytes(const Schema& schema, const Json& value) {
+    if (!value.is_string()) return Fail(KindText(value), schema);
+    if (auto at = Base64Fault(value.get_ref<const std::string&>())) {
+      fault_ = "illegal base64 data at input byte " + std::to_string(*at);
+    }
+  }
+
+  void VisitTime(const Json& value) {
+    if (!value.is_string()) {
+      fault_ = "json: cannot unmarshal " + KindText(value) + " into Go value of type string";
+      return;
+    }
+    const std::string& text = value.get_ref<const std::string&>();
+    if (!text.empty() && ParseTime(text) == -1) {
+      fault_ = "parsing time " + Quoted(text) + " as \"2006-01-02T15:04:05Z07:00\": cannot parse " +
+               Quoted(text) + " as \"2006\"";
+    }
+  }
+
+  void VisitQuantity(const Json& value) {
+    if (value.is_number()) return;
+    if (value.is_string() && IsQuantity(value.get_ref<const std::string&>())) return;
+    fault_ =
+        "quantities must match the regular expression "
+        "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+  }
+
+  // Types that decode themselves.
+  void VisitText(const Schema& schema, const Json& value) {
+    if (value.is_string()) return;
+    const bool number = value.is_number_integer() && schema.wire == Wire::kIntOrString;
+    if (number && value.get<std::int64_t>() >= INT32_MIN &&
+        value.get<std::int64_t>() <= INT32_MAX) {
+      return;
+    }
+    fault_ = "json: cannot unmarshal " +
+             (value.is_number() ? "number " + DumpJson(value) : KindText(value)) +
+             " into Go value of type " +
+             (value.is_number() && schema.wire == Wire::kIntOrString ? "int32" : "string");
+  }
+
+  const Schema* structure_ = nullptr;  // innermost
+  std::string path_;                   // members from the root, list positions left out
+  std::optional<std::string> fault_;
+};
+
+}  // namespace
+
+std::optional<std::string> CheckBuiltinTypes(const ResourceType& type, const Json& object) {
+  if (!type.builtin || type.schema == nullptr) return std::nullopt;
+  return TypeChecker().Run(*type.schema, object);
+}
+
+}  // namespace mailroom::openapi
