@@ -85,8 +85,10 @@ Result<Json> Client::Get(const ObjectRef& ref) const {
 }
 
 Result<Json> Client::List(const Gvr& gvr, const ListQuery& query) const {
-  return Call(NewRequest("GET", PathOf({.gvr = gvr, .ns = query.ns, .name = "", .subresource = ""}),
-                         query.ToQuery()));
+  std::string text = query.ToQuery();
+  if (query.limit > 0) AppendParameter(text, "limit", std::to_string(query.limit));
+  const ObjectRef all{.gvr = gvr, .ns = query.ns, .name = "", .subresource = ""};
+  return Call(NewRequest("GET", PathOf(all), std::move(text)));
 }
 
 Result<Json> Client::Create(const Gvr& gvr, std::string_view ns, const Json& object) const {

@@ -32,6 +32,7 @@ struct ListQuery {
   std::string ns;
   std::string label_selector;
   std::string field_selector;
+  std::size_t limit = 0;  // of one List call; 0 is none. Informers page by themselves.
   // The selectors as a raw query string; the namespace belongs to the path.
   std::string ToQuery() const;
 };

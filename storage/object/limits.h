@@ -62,8 +62,19 @@ inline constexpr auto kCompactionInterval = 60s;
 inline constexpr std::size_t kWorkers = 16;                // threads that may block
 inline constexpr std::size_t kWorkerQueue = 4096;          // requests waiting; more is 429
 inline constexpr auto kRequestTimeout = 60s;
+inline constexpr auto kDrainGrace = 10s;                   // for requests under way at stop
 inline constexpr auto kIdleConnection = 150s;
 inline constexpr std::size_t kHttp2Streams = 250;
+inline constexpr std::size_t kHttp2HeaderBytes = 256 * 1024;    // one request's header list
+inline constexpr std::size_t kHttp2BodyBytes = 16 * 1024 * 1024;  // bodies arriving, one connection
+inline constexpr int kHttp2Window = 1024 * 1024;           // flow control, one stream
+inline constexpr int kHttp2ConnectionWindow = 4 * 1024 * 1024;
+inline constexpr std::size_t kHttp2Acks = 256;             // answers owed to pings and settings
+inline constexpr double kHttp2ControlBurst = 500;          // frames that carry nothing
+inline constexpr double kHttp2ControlRate = 50;            // of them per second
+inline constexpr auto kHttp2PingAfter = 60s;               // silence of a peer with open streams
+inline constexpr auto kHttp2PingWait = 15s;                // for its answer
+inline constexpr auto kCollectorRetry = 500ms;               // contents held by finalizers
 inline constexpr std::size_t kRememberedCatalogs = 256;   // discovery renderings kept
 inline constexpr std::size_t kBodyReadBytes = 4 * kBodyBytes;  // read to its end to answer 413
 inline constexpr std::size_t kConnections = 100'000;       // open at a time
@@ -92,6 +103,11 @@ inline constexpr auto kClientSilence = 45s;                // unacknowledged byt
 inline constexpr std::size_t kClientListPage = 500;        // as client-go
 inline constexpr auto kWatchShortest = 300s;               // asked of the server, random between
 inline constexpr auto kWatchLongest = 600s;                // the two, so that watches spread out
+inline constexpr std::size_t kSyncerWorkers = 4;           // each holds one request at a time
+inline constexpr std::size_t kReportErrors = 50;           // entries in a SyncerConfig's status
+inline constexpr std::size_t kReportMessageBytes = 512;
+inline constexpr auto kReportDelay = 500ms;                // gathers changes of one moment
+inline constexpr auto kForeignCheck = 60s;                 // objects in the way tell no events
 inline constexpr auto kWatchGrace = 30s;                   // past its time a watch is cut here
 
 // Mailbox controller and translator.
@@ -100,7 +116,8 @@ inline constexpr auto kDependencyCheck = 1s;               // fallback; an event
 inline constexpr auto kLeftoverCheck = 30s;                // a namespace or CRD copy still in use
 inline constexpr auto kBindingDelay = 200ms;               // gathers changes of one policy
 inline constexpr std::size_t kMailboxWorkers = 4;          // as KubeStellar's concurrency
-inline constexpr std::size_t kTranslatorWorkers = 4;       // per reconciler
+inline constexpr std::size_t kTranslatorWorkers = 4;       // writing copies
+inline constexpr std::size_t kTranslatorSideWorkers = 2;   // configs, reported state
 inline constexpr std::size_t kPolicyErrors = 20;           // texts in one status.errors
 
 }  // namespace mailroom::limits

@@ -1,0 +1,155 @@
+// mailroom-syncer: the agent of one edge cluster. Dials out to its mailbox and to the cluster's
+// own API server; nobody dials it.
+#include <getopt.h>
+#include <signal.h>
+
+#include <condition_variable>
+#include <iostream>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "apiserver/client/backoff.h"
+#include "apiserver/client/curl_transport.h"
+#include "storage/object/limits.h"
+#include "storage/object/log.h"
+#include "syncer/removal.h"
+#include "syncer/syncer.h"
+
+namespace mailroom::syncer {
+namespace {
+
+constexpr const char* kUsage =
+    "usage: mailroom-syncer --mailbox-kubeconfig FILE [--mailbox-context NAME]\n"
+    "                       --wec-kubeconfig FILE [--wec-context NAME]\n"
+    "                       [--state-dir DIR] [--log-level debug|info|warn|error]\n";
+
+struct Flags {
+  std::string mailbox_kubeconfig, mailbox_context;
+  std::string wec_kubeconfig, wec_context;
+  std::string state_dir;
+  std::string log_level = "info";
+};
+
+std::optional<Flags> ParseFlags(int argc, char** argv) {
+  Flags flags;
+  const option options[] = {{"mailbox-kubeconfig", required_argument, nullptr, 0},
+                            {"mailbox-context", required_argument, nullptr, 1},
+                            {"wec-kubeconfig", required_argument, nullptr, 2},
+                            {"wec-context", required_argument, nullptr, 3},
+                            {"state-dir", required_argument, nullptr, 4},
+                            {"log-level", required_argument, nullptr, 5},
+                            {nullptr, 0, nullptr, 0}};
+  std::string* const targets[] = {&flags.mailbox_kubeconfig, &flags.mailbox_context,
+                                  &flags.wec_kubeconfig,     &flags.wec_context,
+                                  &flags.state_dir,          &flags.log_level};
+  for (int found; (found = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
+    if (found < 0 || found > 5) return std::nullopt;
+    *targets[found] = optarg;
+  }
+  if (optind != argc || flags.mailbox_kubeconfig.empty() || flags.wec_kubeconfig.empty()) {
+    return std::nullopt;
+  }
+  return flags;
+}
+
+std::optional<Level> ParseLevel(const std::string& text) {
+  if (text == "debug") return Level::kDebug;
+  if (text == "info") return Level::kInfo;
+  if (text == "warn") return Level::kWarn;
+  if (text == "error") return Level::kError;
+  return std::nullopt;
+}
+
+// What the main thread waits for.
+class Wakeup {
+ public:
+  void Stop() { Raise(stopped_); }
+  void Replace() { Raise(replaced_); }
+  // True when told to stop, false after `timeout` or when the mailbox was replaced.
+  bool WaitStopped(std::optional<std::chrono::milliseconds> timeout) {
+    std::unique_lock lock(mutex_);
+    const auto woken = [this] { return stopped_ || replaced_; };
+    if (timeout.has_value()) {
+      changed_.wait_for(lock, *timeout, woken);
+    } else {
+      changed_.wait(lock, woken);
+    }
+    replaced_ = false;
+    return stopped_;
+  }
+
+ private:
+  void Raise(bool& flag) {
+    std::lock_guard lock(mutex_);
+    flag = true;
+    changed_.notify_all();
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopped_ = false;   // guarded by mutex_
+  bool replaced_ = false;  // guarded by mutex_
+};
+
+// Serves one incarnation of the mailbox after the other until told to stop.
+void Serve(const Flags& flags, const client::ServerConfig& mailbox_config,
+           const client::ServerConfig& wec_config, Wakeup& wakeup) {
+  const auto mailbox_transport = client::MakeCurlTransport(mailbox_config);
+  const auto wec_transport = client::MakeCurlTransport(wec_config);
+  const client::Client mailbox(*mailbox_transport, mailbox_config.base_path, "mailroom-syncer");
+  const client::Client wec(*wec_transport, wec_config.base_path, "mailroom-syncer");
+  for (int failures = 0;; ++failures) {
+    const Result<std::string> uid = ReadUid(mailbox);
+    if (!uid.ok()) {
+      Log(Level::kWarn, "cannot reach the mailbox", {{"error", uid.error().message()}});
+      const auto pause = client::Backoff(limits::kReconnectFirst, limits::kReconnectLast, failures);
+      if (wakeup.WaitStopped(pause)) return;
+      continue;
+    }
+    failures = 0;
+    Log(Level::kInfo, "syncing", {{"mailbox", *uid}});
+    Syncer syncer({.mailbox = mailbox,
+                   .wec = wec,
+                   .identity = {.uid = *uid, .url = mailbox_config.url + mailbox_config.base_path},
+                   .state_dir = flags.state_dir,
+                   .on_replaced = [&wakeup] { wakeup.Replace(); }});
+    if (wakeup.WaitStopped(std::nullopt)) return;
+  }
+}
+
+int Main(int argc, char** argv) {
+  const std::optional<Flags> flags = ParseFlags(argc, argv);
+  const std::optional<Level> level =
+      flags.has_value() ? ParseLevel(flags->log_level) : std::nullopt;
+  if (!level.has_value()) {
+    std::cerr << kUsage;
+    return 2;
+  }
+  SetLogLevel(*level);
+  const auto mailbox = client::LoadKubeconfig(flags->mailbox_kubeconfig, flags->mailbox_context);
+  const auto wec = client::LoadKubeconfig(flags->wec_kubeconfig, flags->wec_context);
+  for (const auto* config : {&mailbox, &wec}) {
+    if (config->ok()) continue;
+    std::cerr << "mailroom-syncer: " << config->error().message() << "\n";
+    return 1;
+  }
+  // Blocked before any thread starts, so that only the waiting thread takes them.
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  Wakeup wakeup;
+  const std::jthread signals([&] {
+    int signal = 0;
+    sigwait(&ends, &signal);
+    wakeup.Stop();
+  });
+  Serve(*flags, *mailbox, *wec, wakeup);
+  return 0;
+}
+
+}  // namespace
+}  // namespace mailroom::syncer
+
+int main(int argc, char** argv) { return mailroom::syncer::Main(argc, argv); }

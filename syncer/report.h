@@ -1,0 +1,42 @@
+// What went wrong, per object, until it goes right; and the writing of it, with a heartbeat, into
+// the status of SyncerConfig `the-one`. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "apiserver/client/client.h"
+#include "apiserver/client/controller.h"
+#include "storage/object/clock.h"
+#include "storage/object/json_fwd.h"
+#include "syncer/keys.h"
+
+namespace mailroom::syncer {
+
+class Report {
+ public:
+  // `changed` is called, without a lock, whenever the errors are not what they were.
+  Report(client::Client mailbox, const Clock& clock, std::function<void()> changed);
+
+  void Set(const Place& place, std::string message);
+  void Clear(const Place& place);
+  // At most limits::kReportErrors entries, ordered by place.
+  Json Errors() const;
+  // Writes if something changed or the heartbeat is due; says when to come again.
+  Result<client::Requeue> Write();
+
+ private:
+  const client::Client mailbox_;
+  const Clock& clock_;
+  const std::function<void()> changed_;
+  mutable std::mutex mutex_;
+  std::map<Place, std::string> messages_;  // guarded by mutex_
+
+  // Only used by Write, which runs on one worker at a time.
+  std::string written_;
+  std::chrono::steady_clock::time_point last_write_{};
+};
+
+}  // namespace mailroom::syncer
