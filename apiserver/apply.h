@@ -33,4 +33,8 @@ void TrackUpdate(const openapi::ResourceType& type, const Json* before, Json& af
 // drops owned fields that no longer exist.
 void StripMissingOwned(const openapi::ResourceType& type, Json& object);
 
+// A write that changes nothing but the times of ownership is no change: gives `object` the
+// managedFields of `live` when everything else is equal. Call last, with resourceVersion in place.
+void KeepTimesWhenUnchanged(const Json& live, Json& object);
+
 }  // namespace mailroom::apiserver

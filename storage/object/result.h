@@ -61,9 +61,12 @@ inline Result<void> Ok() { return {}; }
 
 }  // namespace mailroom
 
-#define TRY(expression)                                        \
-  __extension__({                                              \
-    auto try_result_ = (expression);                           \
-    if (!try_result_.ok()) return std::move(try_result_).error(); \
-    std::move(try_result_).value();                            \
+// The variable's name is new in each use, so that a TRY may stand inside another's expression.
+#define TRY(expression) MAILROOM_TRY_(expression, __COUNTER__)
+#define MAILROOM_TRY_(expression, number) MAILROOM_TRY_NAMED_(expression, number)
+#define MAILROOM_TRY_NAMED_(expression, number)                                 \
+  __extension__({                                                               \
+    auto try_result_##number = (expression);                                    \
+    if (!try_result_##number.ok()) return std::move(try_result_##number).error(); \
+    std::move(try_result_##number).value();                                     \
   })

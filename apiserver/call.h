@@ -1,0 +1,43 @@
+// One resource request on its way through the house: what it asks, who asks, and what the
+// workspace says about the kind. Lives for one request, on one thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apiserver/request_info.h"
+#include "apiserver/user.h"
+#include "apiserver/workspaces.h"
+#include "storage/object/clock.h"
+
+namespace mailroom::apiserver {
+
+class TimerQueue;
+
+// The collaborators every verb may use.
+struct Hub {
+  storage::CachedStore& store;
+  const Workspaces& workspaces;
+  const Clock& clock;
+  TimerQueue& timers;
+  std::string external_url;  // https://host:port, for URLs in statuses
+};
+
+struct Call {
+  const Hub& hub;
+  const Request& request;
+  RequestInfo info;
+  User user;
+  WorkspaceView workspace;
+  openapi::ResourceTypePtr type;
+  std::vector<std::string> warnings;  // become Warning headers
+
+  ResourceKey Key() const { return Key(info.name); }
+  ResourceKey Key(const std::string& name) const {
+    return {info.workspace, type->stored_as, type->namespaced ? info.ns : std::string(), name};
+  }
+  Status NotFoundHere() const { return NotFound(type->plural, type->gvk.group, info.name); }
+  void Warn(std::string text) { warnings.push_back(std::move(text)); }
+};
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,275 @@
+#include "apiserver/commit.h"
+
+#include <algorithm>
+
+#include "apiserver/convert.h"
+#include "apiserver/finalize.h"
+#include "apiserver/kinds.h"
+#include "apiserver/names.h"
+#include "openapi/normalize.h"
+#include "openapi/validate.h"
+#include "storage/object/json_path.h"
+#include "storage/object/limits.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+using storage::Txn;
+using storage::TxnResult;
+
+Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
+  openapi::DropNulls(*call.type, draft.object);
+  if (call.type->builtin) {
+    if (auto problem = openapi::CheckBuiltinTypes(*call.type, draft.object)) {
+      return BadRequest(call.type->gvk.kind + " in version " + Quoted(call.type->gvk.version) +
+                        " cannot be handled as a " + call.type->gvk.kind + ": " + *problem);
+    }
+  }
+  TRY(ReportFields(call, options, openapi::PruneUnknown(*call.type, draft.object),
+                   draft.duplicates));
+  openapi::ApplyDefaults(*call.type, draft.object);
+  return Ok();
+}
+
+Result<void> Validate(const Call& call, const Json& object, const Json* live) {
+  std::vector<Cause> causes = openapi::ValidateMetadata(*call.type, object, live);
+  auto add = [&](std::vector<Cause> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(causes));
+  };
+  add(openapi::ValidateObject(*call.type, object, live));
+  if (const KindRules& rules = RulesOf(*call.type); rules.validate != nullptr) {
+    add(rules.validate(call, object, live));
+  }
+  if (causes.empty()) return Ok();
+  return Invalid(call.type->gvk.kind, call.type->gvk.group, StringAt(object, {"metadata", "name"}),
+                 std::move(causes));
+}
+
+Result<std::string> EncodeStored(const Call& call, Json object) {
+  ToStored(*call.type, object);
+  std::string bytes = Object::Encode(object);
+  if (bytes.size() > limits::kStoredObjectBytes) {
+    return RequestTooLarge("limit is " + std::to_string(limits::kStoredObjectBytes));
+  }
+  return bytes;
+}
+
+storage::Operation Put(const ResourceKey& key, std::string bytes) {
+  return {storage::Operation::Type::kPut, key.ToStoreKey(),
+          std::make_shared<const std::string>(std::move(bytes))};
+}
+
+bool SpecDiffers(const openapi::ResourceType& type, const Json& before, const Json& after) {
+  auto relevant = [&](const std::string& member) {
+    return member != "metadata" && member != "apiVersion" && member != "kind" &&
+           !(member == "status" && type.has_status);
+  };
+  for (const auto& [member, value] : after.items()) {
+    if (!relevant(member)) continue;
+    auto it = before.find(member);
+    if (it == before.end() || *it != value) return true;
+  }
+  for (const auto& [member, value] : before.items()) {
+    if (relevant(member) && !after.contains(member)) return true;
+  }
+  return false;
+}
+
+// Members of metadata that a client cannot change.
+void RestoreMetadata(const Json& live, Json& object) {
+  for (const char* member : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
+                             "deletionGracePeriodSeconds", "generation", "generateName"}) {
+    const Json* value = Find(live, {"metadata", member});
+    if (value != nullptr) {
+      Set(object, {"metadata", member}, *value);
+    } else {
+      Erase(object, {"metadata", member});
+    }
+  }
+  Erase(object, {"metadata", "selfLink"});
+}
+
+// Keeps what the endpoint does not write: status on the main one, the rest on /status.
+void RestoreParts(const Call& call, const Json& live, Json& object) {
+  auto restore = [&](const char* member) {
+    if (auto it = live.find(member); it != live.end()) {
+      object[member] = *it;
+    } else {
+      object.erase(member);
+    }
+  };
+  const std::string& subresource = call.info.subresource;
+  if (subresource.empty()) {
+    if (call.type->has_status) restore("status");
+  } else if (subresource == "status") {
+    Json status = object.value("status", Json());
+    Json metadata = object.value("metadata", Json::object());
+    object = live;
+    if (call.type->builtin) object["metadata"] = std::move(metadata);
+    if (status.is_null()) {
+      object.erase("status");
+    } else {
+      object["status"] = std::move(status);
+    }
+  } else if (subresource == "finalize") {
+    const Json* finalizers = Find(object, {"spec", "finalizers"});
+    Json kept = finalizers ? *finalizers : Json::array();
+    object = live;
+    Set(object, {"spec", "finalizers"}, std::move(kept));
+  }
+}
+
+Result<void> CheckPreconditions(const Call& call, const Json& live, const Json& object) {
+  const std::string& name = call.info.name;
+  const std::string& group = call.type->gvk.group;
+  const std::string uid = StringAt(object, {"metadata", "uid"});
+  const std::string live_uid = StringAt(live, {"metadata", "uid"});
+  if (!uid.empty() && uid != live_uid) {
+    return Conflict(call.type->plural, group, name,
+                    "StorageError: invalid object, Code: 4, Key: " + call.Key().ToStoreKey() +
+                        ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+                        "precondition: " + uid + ", UID in object meta: " + live_uid);
+  }
+  const std::string revision = StringAt(object, {"metadata", "resourceVersion"});
+  if (!revision.empty() && revision != StringAt(live, {"metadata", "resourceVersion"})) {
+    return Modified(call.type->plural, group, name);
+  }
+  return Ok();
+}
+
+// The object a change asks for, complete and valid, or the live one when nothing changes.
+Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live, Draft draft) {
+  Json& object = draft.object;
+  TRY(CheckPreconditions(call, live, object));
+  RestoreMetadata(live, object);
+  RestoreParts(call, live, object);
+  TRY(Normalize(call, options, draft));
+  if (const KindRules& rules = RulesOf(*call.type); rules.prepare != nullptr) {
+    TRY(rules.prepare(call, object, &live));
+  }
+  if (call.type->tracks_generation && SpecDiffers(*call.type, live, object)) {
+    Set(object, {"metadata", "generation"}, IntAt(live, {"metadata", "generation"}) + 1);
+  }
+  if (draft.tracked) {
+    StripMissingOwned(*call.type, object);
+  } else {
+    TrackUpdate(*call.type, &live, object, WriterOf(call, options));
+  }
+  const Json* revision = Find(live, {"metadata", "resourceVersion"});
+  Set(object, {"metadata", "resourceVersion"}, revision ? *revision : Json());
+  TRY(Validate(call, object, &live));
+  return std::move(object);
+}
+
+}  // namespace
+
+Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
+  Json& object = draft.object;
+  TRY(PrepareIdentity(call, object));
+  TRY(CheckNamespace(call, StringAt(object, {"metadata", "name"})));
+  if (call.type->has_status) object.erase("status");
+  TRY(Normalize(call, options, draft));
+  Set(object, {"metadata", "uid"}, NewUid());
+  Set(object, {"metadata", "creationTimestamp"}, FormatTime(call.hub.clock.Now()));
+  if (call.type->tracks_generation) Set(object, {"metadata", "generation"}, 1);
+  const KindRules& rules = RulesOf(*call.type);
+  const bool generated = NeedsName(object);
+  for (int attempt = 0;; ++attempt) {
+    if (generated) GenerateName(object);
+    const std::string name = StringAt(object, {"metadata", "name"});
+    if (rules.prepare != nullptr) TRY(rules.prepare(call, object, nullptr));
+    if (draft.tracked) {
+      StripMissingOwned(*call.type, object);
+    } else {
+      TrackUpdate(*call.type, nullptr, object, WriterOf(call, options));
+    }
+    TRY(Validate(call, object, nullptr));
+    const ResourceKey key = call.Key(name);
+    TRY(key.Check());
+    std::string bytes = TRY(EncodeStored(call, object));
+    if (options.dry_run) {
+      if (call.hub.store.Get(key) != nullptr) {
+        return AlreadyExists(call.type->plural, call.type->gvk.group, name);
+      }
+      return Outcome{TRY(Object::Decode(bytes, Revision())), true, false};
+    }
+    Txn txn;
+    txn.compares.push_back({key.ToStoreKey(), Revision()});
+    auto stored = std::make_shared<const std::string>(std::move(bytes));
+    txn.operations.push_back({storage::Operation::Type::kPut, key.ToStoreKey(), stored});
+    if (rules.on_create != nullptr) rules.on_create(call, object, txn);
+    const TxnResult result = TRY(call.hub.store.Commit(std::move(txn)));
+    if (result.committed) return Outcome{TRY(Object::Decode(*stored, result.revision)), true, false};
+    if (generated && attempt + 1 < limits::kGenerateNameAttempts) continue;
+    Status taken = AlreadyExists(call.type->plural, call.type->gvk.group, name);
+    const ObjectPtr existing = call.hub.store.Get(key);
+    if (existing != nullptr && !existing->meta().deletion_timestamp.empty()) {
+      return Status(Reason::kAlreadyExists, "object is being deleted: " + taken.message(),
+                    taken.details());
+    }
+    return taken;
+  }
+}
+
+Result<Outcome> Change(Call& call, const WriteOptions& options, const Propose& propose) {
+  const ResourceKey key = call.Key();
+  TRY(call.hub.store.Freshen());
+  for (int attempt = 0; attempt < limits::kCommitRetries; ++attempt) {
+    const ObjectPtr stored = call.hub.store.Get(key);
+    if (stored == nullptr) return call.NotFoundHere();
+    Json live = stored->ToJson();
+    if (!stored->api_version().empty() && stored->api_version() != call.type->gvk.ApiVersion()) {
+      FromStored(*call.type, live);
+    }
+    Draft draft = TRY(propose(live));
+    Json object = TRY(Complete(call, options, live, std::move(draft)));
+    const bool gone = IsGone(call, object);
+    if (object == live && !gone) return Outcome{stored, false, false};
+    std::string bytes = TRY(EncodeStored(call, object));
+    if (options.dry_run) return Outcome{TRY(Object::Decode(bytes, stored->revision())), false, gone};
+    Txn txn;
+    txn.compares.push_back({key.ToStoreKey(), stored->revision()});
+    if (gone) {
+      AddRemoval(call, key, *stored, txn);
+    } else {
+      txn.operations.push_back(Put(key, bytes));
+    }
+    const TxnResult result = TRY(call.hub.store.Commit(std::move(txn)));
+    if (result.committed) return Outcome{TRY(Object::Decode(bytes, result.revision)), false, gone};
+    TRY(call.hub.store.WaitFor(result.revision, limits::kFreshnessWait));
+  }
+  return Modified(call.type->plural, call.type->gvk.group, call.info.name);
+}
+
+Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest& request) {
+  const KindRules& rules = RulesOf(*call.type);
+  if (rules.may_delete != nullptr) TRY(rules.may_delete(call, name));
+  const ResourceKey key = call.Key(name);
+  TRY(call.hub.store.Freshen());
+  for (int attempt = 0; attempt < limits::kCommitRetries; ++attempt) {
+    const ObjectPtr stored = call.hub.store.Get(key);
+    if (stored == nullptr) return NotFound(call.type->plural, call.type->gvk.group, name);
+    TRY(CheckDeletePreconditions(call, *stored, request));
+    Json object = stored->ToJson();
+    const Json before = object;
+    const bool gone = MarkDeleted(call, request, object);
+    if (request.dry_run) return Outcome{stored, false, gone};
+    if (!gone && object == before) return Outcome{stored, false, false};
+    Txn txn;
+    txn.compares.push_back({key.ToStoreKey(), stored->revision()});
+    std::string bytes = Object::Encode(object);
+    if (gone) {
+      AddRemoval(call, key, *stored, txn);
+    } else {
+      txn.operations.push_back(Put(key, bytes));
+    }
+    const TxnResult result = TRY(call.hub.store.Commit(std::move(txn)));
+    if (result.committed) {
+      return Outcome{gone ? stored : TRY(Object::Decode(bytes, result.revision)), false, gone};
+    }
+    TRY(call.hub.store.WaitFor(result.revision, limits::kFreshnessWait));
+  }
+  return Modified(call.type->plural, call.type->gvk.group, name);
+}
+
+}  // namespace mailroom::apiserver

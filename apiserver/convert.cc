@@ -1,0 +1,120 @@
+#include "apiserver/convert.h"
+
+#include <array>
+
+#include "storage/object/json.h"
+#include "storage/object/json_path.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+struct Renamed {
+  const char* core;
+  const char* events;
+};
+// Members of core/v1 and events.k8s.io/v1 Events that differ only in name.
+constexpr std::array<Renamed, 7> kEventMembers = {{{"involvedObject", "regarding"},
+                                                   {"message", "note"},
+                                                   {"reportingComponent", "reportingController"},
+                                                   {"source", "deprecatedSource"},
+                                                   {"firstTimestamp", "deprecatedFirstTimestamp"},
+                                                   {"lastTimestamp", "deprecatedLastTimestamp"},
+                                                   {"count", "deprecatedCount"}}};
+
+void Rename(Json& object, const char* from, const char* to) {
+  auto it = object.find(from);
+  if (it == object.end()) return;
+  Json value = std::move(*it);
+  object.erase(it);
+  object[to] = std::move(value);
+}
+
+bool IsEvents(const openapi::ResourceType& type) { return type.gvk.group == "events.k8s.io"; }
+bool IsHpaV1(const openapi::ResourceType& type) {
+  return type.gvk.group == "autoscaling" && type.gvk.version == "v1" &&
+         type.plural == "horizontalpodautoscalers";
+}
+
+Json CpuMetric(std::int64_t utilization, const char* member, const char* target) {
+  Json resource = {{"name", "cpu"}};
+  resource[target] = {{"type", "Utilization"}, {member, utilization}};
+  if (std::string_view(target) == "current") resource[target].erase("type");
+  return {{"type", "Resource"}, {"resource", std::move(resource)}};
+}
+
+// The cpu utilization in a v2 metric list, taken out of it; absent: -1.
+std::int64_t TakeCpu(Json& holder, const char* list, const char* target, const char* member) {
+  Json* metrics = Find(holder, {list});
+  if (metrics == nullptr || !metrics->is_array()) return -1;
+  for (auto it = metrics->begin(); it != metrics->end(); ++it) {
+    if (StringAt(*it, {"resource", "name"}) != "cpu") continue;
+    const std::int64_t value = IntAt(*it, {"resource", target, member}, -1);
+    if (value < 0) continue;
+    metrics->erase(it);
+    if (metrics->empty()) holder.erase(list);
+    return value;
+  }
+  return -1;
+}
+
+void HpaToV2(Json& object) {
+  if (Json* spec = Find(object, {"spec"}); spec && spec->contains("targetCPUUtilizationPercentage")) {
+    const std::int64_t target = IntAt(*spec, {"targetCPUUtilizationPercentage"});
+    spec->erase("targetCPUUtilizationPercentage");
+    (*spec)["metrics"] = Json::array({CpuMetric(target, "averageUtilization", "target")});
+  }
+  if (Json* status = Find(object, {"status"});
+      status && status->contains("currentCPUUtilizationPercentage")) {
+    const std::int64_t current = IntAt(*status, {"currentCPUUtilizationPercentage"});
+    status->erase("currentCPUUtilizationPercentage");
+    (*status)["currentMetrics"] = Json::array({CpuMetric(current, "averageUtilization", "current")});
+  }
+}
+
+void HpaToV1(Json& object) {
+  if (Json* spec = Find(object, {"spec"})) {
+    const std::int64_t target = TakeCpu(*spec, "metrics", "target", "averageUtilization");
+    if (target >= 0) (*spec)["targetCPUUtilizationPercentage"] = target;
+  }
+  if (Json* status = Find(object, {"status"})) {
+    const std::int64_t current = TakeCpu(*status, "currentMetrics", "current", "averageUtilization");
+    if (current >= 0) (*status)["currentCPUUtilizationPercentage"] = current;
+  }
+}
+
+std::string StoredApiVersion(const openapi::ResourceType& type) {
+  if (IsEvents(type)) return "v1";
+  return GroupVersionKind{type.gvk.group, type.storage_version, ""}.ApiVersion();
+}
+
+}  // namespace
+
+void ToStored(const openapi::ResourceType& type, Json& object) {
+  if (IsEvents(type)) {
+    for (const Renamed& member : kEventMembers) Rename(object, member.events, member.core);
+  }
+  if (IsHpaV1(type)) HpaToV2(object);
+  object["apiVersion"] = StoredApiVersion(type);
+}
+
+void FromStored(const openapi::ResourceType& type, Json& object) {
+  if (IsEvents(type)) {
+    for (const Renamed& member : kEventMembers) Rename(object, member.core, member.events);
+  }
+  if (IsHpaV1(type)) HpaToV1(object);
+  object["apiVersion"] = type.gvk.ApiVersion();
+}
+
+std::string ConvertToServed(const openapi::ResourceType& type, const Object& object) {
+  if (!IsEvents(type) && !IsHpaV1(type)) {
+    std::string out = "{\"apiVersion\":" + JsonQuote(type.gvk.ApiVersion()) +
+                      ",\"kind\":" + JsonQuote(object.kind()) + ",";
+    return out.append(object.bytes_after_kind());
+  }
+  Json tree = object.ToJson();
+  FromStored(type, tree);
+  const ObjectPtr served = Object::Make(tree, object.revision());
+  return served ? std::string(served->bytes()) : DumpJson(tree);
+}
+
+}  // namespace mailroom::apiserver

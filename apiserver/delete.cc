@@ -1,0 +1,42 @@
+#include "apiserver/commit.h"
+#include "apiserver/read_options.h"
+#include "apiserver/render.h"
+#include "apiserver/verbs.h"
+
+namespace mailroom::apiserver {
+
+Result<Response> Delete(Call& call) {
+  const DeleteRequest request = TRY(ParseDelete(call));
+  const Outcome outcome = TRY(Remove(call, call.info.name, request));
+  if (outcome.removed && !call.type->returns_deleted) {
+    return RenderDeleted(call, outcome.object->meta().name, outcome.object->meta().uid);
+  }
+  return RenderObject(call, 200, *outcome.object);
+}
+
+Result<Response> DeleteCollection(Call& call) {
+  const DeleteRequest request = TRY(ParseDelete(call));
+  const ReadOptions options = TRY(ParseListOptions(call));
+  TRY(call.hub.store.Freshen());
+  storage::CacheListOptions cache;
+  cache.scope = {call.info.workspace, call.type->stored_as, call.info.ns};
+  cache.filter = FilterOf(call, options);
+  cache.limit = options.limit;
+  auto listed = TRY(call.hub.store.List(cache));
+  ListPage page;
+  page.revision = listed.revision;
+  const std::string ns = call.info.ns;
+  for (storage::Entry& entry : listed.entries) {
+    call.info.ns = std::string(entry.object->meta().ns);
+    auto outcome = Remove(call, std::string(entry.object->meta().name), request);
+    if (!outcome.ok()) {
+      if (outcome.error().reason() == Reason::kNotFound) continue;
+      return std::move(outcome).error();
+    }
+    page.entries.push_back({entry.workspace, outcome->object});
+  }
+  call.info.ns = ns;
+  return RenderList(call, page);
+}
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,147 @@
+#include "apiserver/dispatcher.h"
+
+#include "apiserver/authn.h"
+#include "apiserver/authz.h"
+#include "apiserver/health.h"
+#include "apiserver/kinds.h"
+#include "apiserver/render.h"
+#include "apiserver/verbs.h"
+#include "storage/object/log.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+using openapi::ResourceTypePtr;
+
+// Cross-workspace reads may name custom resources, which no single catalogue knows: they are
+// served as stored, without a schema.
+ResourceTypePtr AnyCustomType(const RequestInfo& info) {
+  if (info.group.find('.') == std::string::npos) return nullptr;
+  auto type = std::make_shared<openapi::ResourceType>();
+  type->gvk = {info.group, info.version, ""};
+  type->plural = info.resource;
+  type->list_kind = "List";
+  type->namespaced = true;
+  type->verbs = {"list", "watch"};
+  type->stored_as = {info.group, info.resource};
+  type->storage_version = info.version;
+  type->builtin = false;
+  return type;
+}
+
+Result<Response> RunVerb(Call& call) {
+  const std::string& verb = call.info.verb;
+  if (call.info.subresource == "scale") return Scale(call);
+  if (verb == "get") return Get(call);
+  if (verb == "list") return List(call);
+  if (verb == "watch") return Watch(call);
+  if (verb == "create") return Create(call);
+  if (verb == "update") return Update(call);
+  if (verb == "patch") return Patch(call);
+  if (verb == "delete") return Delete(call);
+  if (verb == "deletecollection") return DeleteCollection(call);
+  return MethodNotAllowed(verb, call.type->plural, call.type->gvk.group);
+}
+
+// Scope of the URL against the kind's scope; false means there is no such path.
+bool ScopeFits(const RequestInfo& info, const openapi::ResourceType& type) {
+  if (info.all_workspaces) return info.verb == "list" || info.verb == "watch";
+  if (!type.namespaced) return info.ns.empty();
+  if (!info.ns.empty()) return true;
+  return info.name.empty() && (info.verb == "list" || info.verb == "watch");
+}
+
+Result<void> CheckVerb(const RequestInfo& info, const openapi::ResourceType& type) {
+  bool allowed = false;
+  if (info.subresource.empty()) {
+    allowed = type.HasVerb(info.verb);
+  } else {
+    const openapi::Subresource* sub = type.FindSubresource(info.subresource);
+    if (sub == nullptr) return NotFound(type.plural, type.gvk.group, info.name);
+    const bool ours = info.subresource == "status" || info.subresource == "scale" ||
+                      info.subresource == "finalize";
+    for (const std::string& verb : sub->verbs) allowed = allowed || verb == info.verb;
+    if (!ours && allowed) {
+      return Status(Reason::kMethodNotAllowed,
+                    "subresource " + Quoted(info.subresource) + " has no backend in a workspace");
+    }
+  }
+  if (!allowed) return MethodNotAllowed(info.verb, type.plural, type.gvk.group);
+  if (info.verb == "create" && !info.name.empty() && info.subresource.empty()) {
+    return MethodNotAllowed(info.verb, type.plural, type.gvk.group);
+  }
+  return Ok();
+}
+
+std::string WarningHeader(const std::string& text) { return "299 - " + Quoted(text); }
+
+void AddCommonHeaders(const Request& request, Response& response) {
+  const std::string_view audit = request.headers.Get("audit-id");
+  response.headers.Set("audit-id", audit.empty() ? NewUid() : std::string(audit));
+  if (response.headers.Get("cache-control").empty()) {
+    response.headers.Set("cache-control", "no-cache, private");
+  }
+}
+
+}  // namespace
+
+bool Dispatcher::MayBlock(const Request& request) {
+  if (request.method != "GET" && request.method != "HEAD") return true;
+  const std::size_t at = request.query.find("resourceVersion=");
+  if (at == std::string::npos) return false;
+  const char first = request.query[std::min(at + 16, request.query.size() - 1)];
+  return first >= '1' && first <= '9';
+}
+
+Response Dispatcher::Handle(const Request& request) {
+  auto response = Route(request, nullptr);
+  Response out = response.ok() ? std::move(*response) : RenderError(response.error());
+  AddCommonHeaders(request, out);
+  return out;
+}
+
+Response Dispatcher::HandleAs(const Request& request, const User& user) {
+  auto response = Route(request, &user);
+  return response.ok() ? std::move(*response) : RenderError(response.error());
+}
+
+Result<Response> Dispatcher::Route(const Request& request, const User* known) {
+  RequestInfo info = TRY(ParseRequestInfo(request));
+  const User user = known != nullptr ? *known : TRY(Authenticate(request));
+  TRY(Authorize(user, info));
+  if (!info.is_resource) return NonResource(request, info);
+  return Resource(request, std::move(info), user);
+}
+
+Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, const User& user) {
+  WorkspaceView workspace =
+      info.all_workspaces ? hub_.workspaces.All() : TRY(hub_.workspaces.Find(info.workspace));
+  ResourceTypePtr type = workspace.catalog->FindShared(info.group, info.version, info.resource);
+  if (type == nullptr && info.all_workspaces) type = AnyCustomType(info);
+  if (type == nullptr || !ScopeFits(info, *type)) return TextResponse(404, "404 page not found\n");
+  TRY(CheckVerb(info, *type));
+  Call call{hub_, request, std::move(info), user, std::move(workspace), std::move(type), {}};
+  if (!call.type->deprecation_warning.empty()) call.Warn(call.type->deprecation_warning);
+  auto result = RunVerb(call);
+  Response response = result.ok() ? std::move(*result) : RenderError(result.error());
+  for (const std::string& warning : call.warnings) {
+    response.headers.Add("warning", WarningHeader(warning));
+  }
+  return response;
+}
+
+Result<Response> Dispatcher::NonResource(const Request& request, const RequestInfo& info) {
+  if (request.method != "GET" && request.method != "HEAD") {
+    return TextResponse(405, "405 method not allowed\n");
+  }
+  if (auto health = HealthAnswer(info)) return std::move(*health);
+  if (info.path == "/version") return JsonResponse(200, DumpJsonPretty(VersionDocument()));
+  if (info.all_workspaces) return TextResponse(404, "404 page not found\n");
+  const WorkspaceView workspace = TRY(hub_.workspaces.Find(info.workspace));
+  if (auto document = discovery_.Answer(request, info, workspace.catalog)) {
+    return std::move(*document);
+  }
+  return TextResponse(404, "404 page not found\n");
+}
+
+}  // namespace mailroom::apiserver

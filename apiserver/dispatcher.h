@@ -1,0 +1,33 @@
+// The way of a request through the house, one straight function: what is asked, who asks, may
+// they, which verb, and the answer. Runs on the calling thread from beginning to end; thread-safe.
+#pragma once
+
+#include "apiserver/call.h"
+#include "apiserver/discovery.h"
+
+namespace mailroom::apiserver {
+
+class Dispatcher {
+ public:
+  explicit Dispatcher(const Hub& hub) : hub_(hub) {}
+
+  // Never fails: errors are rendered.
+  Response Handle(const Request& request);
+  // The same for a caller inside the process, whose identity needs no proof.
+  Response HandleAs(const Request& request, const User& user);
+  // True when handling may wait (writes, reads of a future revision), so that it must not run on
+  // an I/O loop.
+  static bool MayBlock(const Request& request);
+
+  const Hub& hub() const { return hub_; }
+
+ private:
+  Result<Response> Route(const Request& request, const User* known);
+  Result<Response> Resource(const Request& request, RequestInfo info, const User& user);
+  Result<Response> NonResource(const Request& request, const RequestInfo& info);
+
+  const Hub& hub_;
+  Discovery discovery_;
+};
+
+}  // namespace mailroom::apiserver

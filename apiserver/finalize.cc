@@ -1,0 +1,118 @@
+#include "apiserver/finalize.h"
+
+#include <algorithm>
+
+#include "apiserver/kinds.h"
+#include "storage/object/json_path.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+constexpr const char* kOrphan = "orphan";
+constexpr const char* kForeground = "foregroundDeletion";
+
+void SetFinalizer(Json& object, const char* finalizer, bool wanted) {
+  Json* list = Find(object, {"metadata", "finalizers"});
+  if (list == nullptr || !list->is_array()) {
+    if (!wanted) return;
+    list = &Set(object, {"metadata", "finalizers"}, Json::array());
+  }
+  auto it = std::find(list->begin(), list->end(), Json(finalizer));
+  if (wanted && it == list->end()) list->push_back(finalizer);
+  if (!wanted && it != list->end()) list->erase(it);
+  if (list->empty()) Erase(object, {"metadata", "finalizers"});
+}
+
+bool HasFinalizer(const Json& object, const char* finalizer) {
+  const auto list = StringsAt(object, {"metadata", "finalizers"});
+  return std::find(list.begin(), list.end(), finalizer) != list.end();
+}
+
+void ApplyPropagation(const Call& call, const DeleteRequest& request, Json& object) {
+  if (call.type->stored_as == GroupResource{"", "events"}) return;
+  std::string policy = request.propagation;
+  if (policy.empty()) {
+    if (HasFinalizer(object, kOrphan) || HasFinalizer(object, kForeground)) return;
+    policy = call.type->orphan_by_default ? "Orphan" : "Background";
+  }
+  SetFinalizer(object, kOrphan, policy == "Orphan");
+  SetFinalizer(object, kForeground, policy == "Foreground");
+}
+
+// Seconds for which a pod on a node is left to end by itself; everything else goes at once.
+std::int64_t GraceSeconds(const Call& call, const DeleteRequest& request, const Json& object) {
+  if (call.type->stored_as != GroupResource{"", "pods"}) return 0;
+  const std::string phase = StringAt(object, {"status", "phase"});
+  if (StringAt(object, {"spec", "nodeName"}).empty() || phase == "Succeeded" || phase == "Failed") {
+    return 0;
+  }
+  const std::int64_t own = IntAt(object, {"spec", "terminationGracePeriodSeconds"}, 30);
+  const std::int64_t grace = request.grace_seconds.value_or(own);
+  return grace < 0 ? 1 : grace;
+}
+
+bool Held(const Call& call, const Json& object) {
+  const Json* finalizers = Find(object, {"metadata", "finalizers"});
+  if (finalizers != nullptr && !finalizers->empty()) return true;
+  const KindRules& rules = RulesOf(*call.type);
+  return rules.holds != nullptr && rules.holds(object);
+}
+
+}  // namespace
+
+Result<void> CheckDeletePreconditions(const Call& call, const Object& stored,
+                                      const DeleteRequest& request) {
+  auto conflict = [&](std::string_view what, std::string_view given, std::string_view record,
+                      std::string_view perhaps) {
+    return Conflict(call.type->gvk.kind, call.type->gvk.group, stored.meta().name,
+                    "the " + std::string(what) + " in the precondition (" + std::string(given) +
+                        ") does not match the " + std::string(what) + " in record (" +
+                        std::string(record) + "). " + std::string(perhaps));
+  };
+  if (!request.uid.empty() && request.uid != stored.meta().uid) {
+    return conflict("UID", request.uid, stored.meta().uid,
+                    "The object might have been deleted and then recreated");
+  }
+  if (!request.resource_version.empty() &&
+      request.resource_version != stored.revision().ToString()) {
+    return conflict("ResourceVersion", request.resource_version, stored.revision().ToString(),
+                    "The object might have been modified");
+  }
+  return Ok();
+}
+
+bool MarkDeleted(const Call& call, const DeleteRequest& request, Json& object) {
+  ApplyPropagation(call, request, object);
+  const std::int64_t grace = GraceSeconds(call, request, object);
+  const bool again = Find(object, {"metadata", "deletionTimestamp"}) != nullptr;
+  const std::int64_t running = IntAt(object, {"metadata", "deletionGracePeriodSeconds"});
+  const bool shorter = again && grace < running;
+  if (!Held(call, object) && (grace == 0 || (again && running == 0))) return true;
+  if (again && !shorter) return false;
+  Set(object, {"metadata", "deletionTimestamp"},
+      FormatTime(call.hub.clock.Now() + std::chrono::seconds(grace)));
+  Set(object, {"metadata", "deletionGracePeriodSeconds"}, grace);
+  if (const std::int64_t generation = IntAt(object, {"metadata", "generation"});
+      generation > 0 && !again) {
+    Set(object, {"metadata", "generation"}, generation + 1);
+  }
+  const KindRules& rules = RulesOf(*call.type);
+  if (rules.on_terminating != nullptr) rules.on_terminating(object);
+  return false;
+}
+
+bool IsGone(const Call& call, const Json& object) {
+  return Find(object, {"metadata", "deletionTimestamp"}) != nullptr && !Held(call, object) &&
+         IntAt(object, {"metadata", "deletionGracePeriodSeconds"}) == 0;
+}
+
+void AddRemoval(const Call& call, const ResourceKey& key, const Object& stored, storage::Txn& txn) {
+  storage::Operation remove;
+  remove.type = storage::Operation::Type::kDelete;
+  remove.key = key.ToStoreKey();
+  txn.operations.push_back(std::move(remove));
+  const KindRules& rules = RulesOf(*call.type);
+  if (rules.on_remove != nullptr) rules.on_remove(call, stored, txn);
+}
+
+}  // namespace mailroom::apiserver

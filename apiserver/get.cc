@@ -1,0 +1,21 @@
+#include "apiserver/read_options.h"
+#include "apiserver/render.h"
+#include "apiserver/verbs.h"
+#include "storage/object/limits.h"
+
+namespace mailroom::apiserver {
+
+Result<Response> Get(Call& call) {
+  const auto revision = TRY(ParseGetRevision(call));
+  storage::CachedStore& store = call.hub.store;
+  if (!revision) {
+    TRY(store.Freshen());
+  } else if (*revision != Revision()) {
+    TRY(store.WaitFor(*revision, limits::kFreshnessWait));
+  }
+  const ObjectPtr object = store.Get(call.Key());
+  if (object == nullptr) return call.NotFoundHere();
+  return RenderObject(call, 200, *object);
+}
+
+}  // namespace mailroom::apiserver

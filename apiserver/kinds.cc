@@ -1,0 +1,211 @@
+#include "apiserver/kinds.h"
+
+#include <openssl/rand.h>
+
+#include <array>
+#include <map>
+
+#include "apiserver/request_info.h"
+#include "openapi/crd.h"
+#include "storage/object/json_path.h"
+#include "storage/object/resource_key.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+constexpr std::string_view kCrdCleanup = "customresourcecleanup.apiextensions.k8s.io";
+
+// Namespaces.
+
+Result<void> PrepareNamespace(Call&, Json& object, const Json* live) {
+  const std::string name = StringAt(object, {"metadata", "name"});
+  if (!name.empty()) Set(object, {"metadata", "labels", "kubernetes.io/metadata.name"}, name);
+  if (live == nullptr) {
+    Set(object, {"spec", "finalizers"}, Json::array({"kubernetes"}));
+    Set(object, {"status"}, {{"phase", "Active"}});
+  }
+  return Ok();
+}
+
+bool NamespaceHolds(const Json& object) {
+  const Json* finalizers = Find(object, {"spec", "finalizers"});
+  return finalizers != nullptr && !finalizers->empty();
+}
+
+void TerminateNamespace(Json& object) {
+  Set(object, {"status", "phase"}, "Terminating");
+  Erase(object, {"metadata", "deletionGracePeriodSeconds"});
+}
+
+Result<void> MayDeleteNamespace(const Call& call, std::string_view name) {
+  if (name == "default" || name == "kube-system" || name == "kube-public") {
+    return Forbidden(call.type->plural, "", name, "this namespace may not be deleted");
+  }
+  return Ok();
+}
+
+// CustomResourceDefinitions.
+
+openapi::TakenNames OtherNames(const Call& call, const Json& crd) {
+  openapi::TakenNames taken;
+  const std::string group = StringAt(crd, {"spec", "group"});
+  const std::string self = StringAt(crd, {"metadata", "name"});
+  auto list = call.hub.store.List({.scope = {call.info.workspace, kCrdResource, ""}, .filter = {},
+                                   .start_after = "", .limit = 0, .at = {}});
+  if (!list.ok()) return taken;
+  for (const storage::Entry& entry : list->entries) {
+    if (entry.object->meta().name == self || entry.object->ScalarAt("spec.group") != group) continue;
+    const Json other = entry.object->ToJson();
+    taken.plurals.push_back(StringAt(other, {"status", "acceptedNames", "plural"}));
+    taken.singulars.push_back(StringAt(other, {"status", "acceptedNames", "singular"}));
+    taken.kinds.push_back(StringAt(other, {"status", "acceptedNames", "kind"}));
+    taken.list_kinds.push_back(StringAt(other, {"status", "acceptedNames", "listKind"}));
+    for (std::string& name : StringsAt(other, {"status", "acceptedNames", "shortNames"})) {
+      taken.short_names.push_back(std::move(name));
+    }
+  }
+  return taken;
+}
+
+Result<void> PrepareCrd(Call& call, Json& object, const Json* live) {
+  openapi::DefaultCrd(object);
+  if (live == nullptr) {
+    Json* finalizers = Find(object, {"metadata", "finalizers"});
+    if (finalizers == nullptr || !finalizers->is_array()) {
+      finalizers = &Set(object, {"metadata", "finalizers"}, Json::array());
+    }
+    if (std::find(finalizers->begin(), finalizers->end(), kCrdCleanup) == finalizers->end()) {
+      finalizers->push_back(kCrdCleanup);
+    }
+  }
+  if (call.info.subresource.empty() && openapi::ValidateCrd(object, live).empty()) {
+    openapi::EstablishCrd(object, OtherNames(call, object), FormatTime(call.hub.clock.Now()));
+  }
+  return Ok();
+}
+
+std::vector<Cause> ValidateCrdObject(const Call&, const Json& object, const Json* live) {
+  return openapi::ValidateCrd(object, live);
+}
+
+// Workspaces.
+
+Result<void> PrepareWorkspace(Call& call, Json& object, const Json* live) {
+  const std::string name = StringAt(object, {"metadata", "name"});
+  if (live == nullptr) {
+    Set(object, {"status"},
+        {{"phase", "Ready"}, {"url", call.hub.external_url + "/clusters/" + name}});
+  }
+  return Ok();
+}
+
+std::vector<Cause> ValidateWorkspace(const Call&, const Json& object, const Json* live) {
+  std::vector<Cause> causes;
+  const std::string name = StringAt(object, {"metadata", "name"});
+  const std::string type = StringAt(object, {"spec", "type"});
+  if (name == kRootWorkspace || !IsWorkspaceName(name)) {
+    causes.push_back(InvalidValue("metadata.name", Quoted(name), "not usable as a workspace name"));
+  }
+  if (type == "root") {
+    causes.push_back(InvalidValue("spec.type", Quoted(type), "there is one root workspace"));
+  }
+  if (live != nullptr && StringAt(*live, {"spec", "type"}) != type) {
+    causes.push_back(InvalidValue("spec.type", Quoted(type), "field is immutable"));
+  }
+  return causes;
+}
+
+void CreateWorkspace(const Call& call, const Json& object, storage::Txn& txn) {
+  const auto type = openapi::ParseWorkspaceType(StringAt(object, {"spec", "type"}));
+  if (!type.ok()) return;
+  AddBootstrapObjects(Workspace(StringAt(object, {"metadata", "name"})), *type,
+                      FormatTime(call.hub.clock.Now()), txn);
+}
+
+void RemoveWorkspace(const Call&, const Object& object, storage::Txn& txn) {
+  storage::Operation operation;
+  operation.type = storage::Operation::Type::kDeletePrefix;
+  operation.key = WorkspacePrefix(Workspace(std::string(object.meta().name)));
+  txn.operations.push_back(std::move(operation));
+}
+
+}  // namespace
+
+const KindRules& RulesOf(const openapi::ResourceType& type) {
+  static const std::map<GroupResource, KindRules> kRules = [] {
+    std::map<GroupResource, KindRules> rules;
+    KindRules& ns = rules[kNamespacesResource];
+    ns.prepare = PrepareNamespace;
+    ns.holds = NamespaceHolds;
+    ns.on_terminating = TerminateNamespace;
+    ns.may_delete = MayDeleteNamespace;
+    KindRules& crd = rules[kCrdResource];
+    crd.prepare = PrepareCrd;
+    crd.validate = ValidateCrdObject;
+    KindRules& workspace = rules[kWorkspacesResource];
+    workspace.prepare = PrepareWorkspace;
+    workspace.validate = ValidateWorkspace;
+    workspace.on_create = CreateWorkspace;
+    workspace.on_remove = RemoveWorkspace;
+    return rules;
+  }();
+  static const KindRules kNone;
+  auto it = kRules.find(type.stored_as);
+  return it == kRules.end() ? kNone : it->second;
+}
+
+Result<void> CheckNamespace(const Call& call, const std::string& resource_name) {
+  if (!call.type->namespaced) return Ok();
+  const std::string& ns = call.info.ns;
+  const ObjectPtr object = call.hub.store.Get({call.info.workspace, kNamespacesResource, "", ns});
+  if (object == nullptr) return NotFound("namespaces", "", ns);
+  if (!object->meta().deletion_timestamp.empty()) {
+    Status status = Forbidden(call.type->plural, call.type->gvk.group, resource_name,
+                              "unable to create new content in namespace " + ns +
+                                  " because it is being terminated");
+    status.mutable_details().causes.push_back(
+        {"NamespaceTerminating", "namespace " + ns + " is being terminated", "metadata.namespace"});
+    return status;
+  }
+  return Ok();
+}
+
+void AddBootstrapObjects(const Workspace& workspace, openapi::WorkspaceType type,
+                         const std::string& now, storage::Txn& txn) {
+  std::vector<std::string> names = {"default", "kube-system"};
+  if (openapi::PolicyIsLive(type)) {
+    names.push_back("kube-public");
+    names.push_back("kube-node-lease");
+  }
+  for (const std::string& name : names) {
+    const Json object = {{"apiVersion", "v1"},
+                         {"kind", "Namespace"},
+                         {"metadata", {{"name", name},
+                                       {"uid", NewUid()},
+                                       {"creationTimestamp", now},
+                                       {"labels", {{"kubernetes.io/metadata.name", name}}}}},
+                         {"spec", {{"finalizers", Json::array({"kubernetes"})}}},
+                         {"status", {{"phase", "Active"}}}};
+    storage::Operation put;
+    put.key = ResourceKey{workspace, kNamespacesResource, "", name}.ToStoreKey();
+    put.value = std::make_shared<const std::string>(Object::Encode(object));
+    txn.operations.push_back(std::move(put));
+  }
+}
+
+std::string NewUid() {
+  std::array<unsigned char, 16> bytes{};
+  RAND_bytes(bytes.data(), static_cast<int>(bytes.size()));
+  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
+  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) out += '-';
+    out += kHex[bytes[i] >> 4];
+    out += kHex[bytes[i] & 15];
+  }
+  return out;
+}
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,40 @@
+// What the server itself does to objects of particular kinds: the parts it fills in, the extra
+// writes that belong to creating or removing one, and what must not be deleted. A table of plain
+// functions; verbs ask it and know no kind by name.
+#pragma once
+
+#include <vector>
+
+#include "apiserver/call.h"
+#include "storage/object/json.h"
+
+namespace mailroom::apiserver {
+
+struct KindRules {
+  // Fills server-owned parts of an object about to be written. `live` is null on create.
+  Result<void> (*prepare)(Call& call, Json& object, const Json* live) = nullptr;
+  // Field errors beyond the schema's.
+  std::vector<Cause> (*validate)(const Call& call, const Json& object, const Json* live) = nullptr;
+  // Further operations of the transaction that creates or removes the object.
+  void (*on_create)(const Call& call, const Json& object, storage::Txn& txn) = nullptr;
+  void (*on_remove)(const Call& call, const Object& object, storage::Txn& txn) = nullptr;
+  // True while something besides metadata.finalizers keeps a deleted object alive.
+  bool (*holds)(const Json& object) = nullptr;
+  // Changes to an object that is being deleted but stays for now.
+  void (*on_terminating)(Json& object) = nullptr;
+  Result<void> (*may_delete)(const Call& call, std::string_view name) = nullptr;
+};
+
+// The rules of a kind; an empty row for most.
+const KindRules& RulesOf(const openapi::ResourceType& type);
+
+// 404 or 403 when nothing can be created in that namespace now.
+Result<void> CheckNamespace(const Call& call, const std::string& resource_name);
+
+// The objects every new workspace of that type starts with, as puts into `txn`.
+void AddBootstrapObjects(const Workspace& workspace, openapi::WorkspaceType type,
+                         const std::string& now, storage::Txn& txn);
+
+std::string NewUid();
+
+}  // namespace mailroom::apiserver

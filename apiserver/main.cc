@@ -1,0 +1,185 @@
+// The `mailroom` program: `serve` runs the API server with its controllers; `syncer-kubeconfig`
+// writes the credential of one mailbox's syncer. Only wiring lives here.
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <iostream>
+#include <map>
+
+#include "apiserver/authn.h"
+#include "apiserver/client/kubeconfig.h"
+#include "apiserver/http/front.h"
+#include "apiserver/options.h"
+#include "apiserver/pki.h"
+#include "apiserver/render.h"
+#include "apiserver/server.h"
+#include "apiserver/worker_pool.h"
+#include "mailbox/start.h"
+#include "storage/embedded_store.h"
+#include "storage/object/limits.h"
+#include "translator/start.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+// Requests that may wait go to the workers; the rest is answered on the I/O loop.
+Handler MakeHandler(Dispatcher& dispatcher, WorkerPool& workers) {
+  return [&](Request request, std::function<void(Response)> respond) {
+    if (!Dispatcher::MayBlock(request)) return respond(dispatcher.Handle(request));
+    auto shared = std::make_shared<std::pair<Request, std::function<void(Response)>>>(
+        std::move(request), std::move(respond));
+    const bool accepted = workers.Submit(
+        [&dispatcher, shared] { shared->second(dispatcher.Handle(shared->first)); });
+    if (!accepted) {
+      shared->second(RenderError(TooManyRequests("the server's queue is full, please try again later", 1)));
+    }
+  };
+}
+
+Result<client::ServerConfig> ConfigFor(const std::string& url, const std::string& ca_file,
+                                       const KeyPair& pair, const std::string& workspace) {
+  client::ServerConfig config;
+  config.url = url;
+  config.base_path = "/clusters/" + workspace;
+  config.ca_pem = TRY(ReadTextFile(ca_file));
+  config.certificate_pem = pair.cert_pem;
+  config.key_pem = pair.key_pem;
+  return config;
+}
+
+Result<void> WriteAdminKubeconfig(const Options& options, const PkiFiles& pki,
+                                  const std::string& url) {
+  if (options.kubeconfig_out.empty()) return Ok();
+  const KeyPair admin{TRY(ReadTextFile(pki.admin_cert)), TRY(ReadTextFile(pki.admin_key))};
+  const auto config = TRY(ConfigFor(url, pki.ca_cert, admin, std::string(kRootWorkspace)));
+  return WriteSecret(options.kubeconfig_out,
+                     client::RenderKubeconfig(config, std::string(kRootWorkspace)));
+}
+
+std::string UrlHost(const std::string& host) {
+  if (host.empty() || host == "0.0.0.0" || host == "::") return "127.0.0.1";
+  return host.find(':') == std::string::npos ? host : "[" + host + "]";
+}
+
+Result<std::unique_ptr<storage::Store>> OpenStore(const Options& options) {
+  if (!options.etcd_servers.empty()) {
+    return BadRequest("--etcd-servers: this build has no etcd engine");
+  }
+  return storage::OpenEmbedded(options.data_dir + "/store");
+}
+
+int WaitForSignal() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  int signal = 0;
+  sigwait(&set, &signal);
+  return signal;
+}
+
+Result<void> Serve(const Options& options) {
+  SetLogLevel(options.log_level);
+  std::vector<std::string> sans = {"127.0.0.1", "localhost", "::1"};
+  if (!options.host.empty()) sans.push_back(options.host);
+  sans.insert(sans.end(), options.extra_sans.begin(), options.extra_sans.end());
+  std::sort(sans.begin(), sans.end());
+  sans.erase(std::unique(sans.begin(), sans.end()), sans.end());
+  const PkiFiles pki = TRY(EnsurePki(options.data_dir, sans));
+
+  auto store = TRY(OpenStore(options));
+  // The front's port may be chosen by the system, and statuses carry URLs: hold requests until
+  // the server exists.
+  std::unique_ptr<Server> server;
+  WorkerPool workers(limits::kWorkers, limits::kWorkerQueue);
+  Handler handler;
+  std::atomic<bool> ready{false};
+  FrontOptions front_options;
+  front_options.host = options.host;
+  front_options.port = options.port;
+  front_options.cert_file = options.tls_cert_file.empty() ? pki.server_cert : options.tls_cert_file;
+  front_options.key_file = options.tls_key_file.empty() ? pki.server_key : options.tls_key_file;
+  front_options.client_ca_file = options.client_ca_file.empty() ? pki.ca_cert : options.client_ca_file;
+  front_options.io_threads = options.io_threads;
+  auto front = TRY(Front::Start(front_options, [&](Request request,
+                                                   std::function<void(Response)> respond) {
+    if (!ready) return respond(RenderError(Unavailable("the server is starting")));
+    handler(std::move(request), std::move(respond));
+  }));
+  const std::string url =
+      "https://" + UrlHost(options.host) + ":" + std::to_string(front->port());
+  server = TRY(Server::Start(std::move(store), {.external_url = url, .embedded = true}));
+  handler = MakeHandler(server->dispatcher(), workers);
+  ready = true;
+  TRY(WriteAdminKubeconfig(options, pki, url));
+
+  std::unique_ptr<mailbox::Running> mailboxes;
+  std::unique_ptr<translator::Running> translator;
+  if (options.controllers) {
+    const client::Client root(server->loopback(), "/clusters/root", "mailroom-controllers");
+    mailboxes = mailbox::Start(root);
+    translator = translator::Start(root);
+  }
+  Log(Level::kInfo, "serving", {{"url", url}});
+  std::cout << "mailroom is serving at " << url << std::endl;
+  WaitForSignal();
+  Log(Level::kInfo, "stopping");
+  front->Drain(limits::kDrainGrace);
+  translator.reset();
+  mailboxes.reset();
+  front->Stop();
+  workers.Stop();
+  return Ok();
+}
+
+Result<void> SyncerKubeconfig(const std::vector<std::string>& args) {
+  std::map<std::string, std::string> values;
+  for (std::size_t i = 0; i + 1 < args.size(); i += 2) values[args[i]] = args[i + 1];
+  for (const char* flag : {"--data-dir", "--server", "--mailbox", "--out"}) {
+    if (values[flag].empty()) return BadRequest(std::string(flag) + " is required");
+  }
+  const std::string pki = values["--data-dir"] + "/pki/";
+  const KeyPair authority{TRY(ReadTextFile(pki + "ca.crt")), TRY(ReadTextFile(pki + "ca.key"))};
+  const std::string& mailbox = values["--mailbox"];
+  const KeyPair pair = TRY(IssueClient(authority, std::string(kSyncerPrefix) + mailbox,
+                                       {std::string(kSyncers)}));
+  const auto config = TRY(ConfigFor(values["--server"], pki + "ca.crt", pair, mailbox));
+  return WriteSecret(values["--out"], client::RenderKubeconfig(config, mailbox));
+}
+
+int Fail(const Status& status) {
+  std::cerr << "mailroom: " << status.message() << std::endl;
+  return 1;
+}
+
+int Main(const std::vector<std::string>& args) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);  // before any thread exists; WaitForSignal takes them
+  std::signal(SIGPIPE, SIG_IGN);
+
+  const std::string command = args.empty() ? "" : args[0];
+  const std::vector<std::string> rest(args.begin() + (args.empty() ? 0 : 1), args.end());
+  if (command == "serve") {
+    auto options = ParseOptions(rest);
+    if (!options.ok()) return Fail(options.error());
+    auto served = Serve(*options);
+    return served.ok() ? 0 : Fail(served.error());
+  }
+  if (command == "syncer-kubeconfig") {
+    auto written = SyncerKubeconfig(rest);
+    return written.ok() ? 0 : Fail(written.error());
+  }
+  std::cerr << OptionsUsage();
+  return 2;
+}
+
+}  // namespace
+}  // namespace mailroom::apiserver
+
+int main(int argc, char** argv) {
+  return mailroom::apiserver::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

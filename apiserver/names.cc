@@ -1,0 +1,77 @@
+#include "apiserver/names.h"
+
+#include <random>
+
+#include "storage/object/json_path.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+constexpr std::size_t kSuffix = 5;
+constexpr std::size_t kBase = 63 - kSuffix;
+
+Result<void> PrepareNamespaceField(const Call& call, Json& object) {
+  const std::string ns = StringAt(object, {"metadata", "namespace"});
+  if (!call.type->namespaced) {
+    if (!ns.empty()) Erase(object, {"metadata", "namespace"});
+    return Ok();
+  }
+  if (!ns.empty() && ns != call.info.ns) {
+    return BadRequest("the namespace of the provided object does not match the namespace sent on "
+                      "the request");
+  }
+  Set(object, {"metadata", "namespace"}, call.info.ns);
+  return Ok();
+}
+
+}  // namespace
+
+Result<void> PrepareIdentity(const Call& call, Json& object) {
+  if (!StringAt(object, {"metadata", "resourceVersion"}).empty()) {
+    return Status(Reason::kUnknown, 500,
+                  "resourceVersion should not be set on objects to be created");
+  }
+  for (const char* member : {"uid", "creationTimestamp", "deletionTimestamp", "selfLink",
+                             "deletionGracePeriodSeconds", "resourceVersion", "generation"}) {
+    Erase(object, {"metadata", member});
+  }
+  TRY(PrepareNamespaceField(call, object));
+  const std::string name = StringAt(object, {"metadata", "name"});
+  if (!call.info.name.empty()) {
+    if (name.empty()) {
+      Set(object, {"metadata", "name"}, call.info.name);
+    } else if (name != call.info.name) {
+      return BadRequest("the name of the object (" + name + ") does not match the name on the URL (" +
+                        call.info.name + ")");
+    }
+  }
+  return Ok();
+}
+
+Result<void> CheckIdentity(const Call& call, Json& object) {
+  const std::string name = StringAt(object, {"metadata", "name"});
+  if (name.empty()) {
+    return BadRequest("the name of the object (" + call.info.name +
+                      " based on URL) was undeterminable: name must be provided");
+  }
+  if (name != call.info.name) {
+    return BadRequest("the name of the object (" + name + ") does not match the name on the URL (" +
+                      call.info.name + ")");
+  }
+  return PrepareNamespaceField(call, object);
+}
+
+bool NeedsName(const Json& object) {
+  return StringAt(object, {"metadata", "name"}).empty() &&
+         !StringAt(object, {"metadata", "generateName"}).empty();
+}
+
+void GenerateName(Json& object) {
+  thread_local std::mt19937 random(std::random_device{}());
+  std::string name = StringAt(object, {"metadata", "generateName"}).substr(0, kBase);
+  for (std::size_t i = 0; i < kSuffix; ++i) name += kAlphabet[random() % kAlphabet.size()];
+  Set(object, {"metadata", "name"}, name);
+}
+
+}  // namespace mailroom::apiserver

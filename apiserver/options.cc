@@ -1,0 +1,117 @@
+#include "apiserver/options.h"
+
+#include <charconv>
+#include <functional>
+#include <map>
+
+namespace mailroom::apiserver {
+namespace {
+
+std::vector<std::string> SplitCommas(const std::string& text) {
+  std::vector<std::string> out;
+  std::size_t start = 0;
+  while (start <= text.size()) {
+    const std::size_t comma = std::min(text.find(',', start), text.size());
+    if (comma > start) out.push_back(text.substr(start, comma - start));
+    start = comma + 1;
+  }
+  return out;
+}
+
+Result<void> SetListen(Options& options, const std::string& value) {
+  const std::size_t colon = value.rfind(':');
+  if (colon == std::string::npos) return BadRequest("--listen wants HOST:PORT");
+  const std::string port = value.substr(colon + 1);
+  auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), options.port);
+  if (error != std::errc() || end != port.data() + port.size() || port.empty()) {
+    return BadRequest("--listen: " + Quoted(port) + " is not a port");
+  }
+  options.host = value.substr(0, colon);
+  if (options.host.size() > 2 && options.host.front() == '[' && options.host.back() == ']') {
+    options.host = options.host.substr(1, options.host.size() - 2);
+  }
+  return Ok();
+}
+
+Result<void> SetLevel(Options& options, const std::string& value) {
+  static const std::map<std::string, Level> kLevels = {{"debug", Level::kDebug},
+                                                       {"info", Level::kInfo},
+                                                       {"warn", Level::kWarn},
+                                                       {"error", Level::kError}};
+  auto it = kLevels.find(value);
+  if (it == kLevels.end()) return BadRequest("--log-level is one of debug, info, warn, error");
+  options.log_level = it->second;
+  return Ok();
+}
+
+using Setter = std::function<Result<void>(Options&, const std::string&)>;
+
+Setter Text(std::string Options::*member) {
+  return [member](Options& options, const std::string& value) {
+    options.*member = value;
+    return Ok();
+  };
+}
+
+Setter List(std::vector<std::string> Options::*member) {
+  return [member](Options& options, const std::string& value) {
+    options.*member = SplitCommas(value);
+    return Ok();
+  };
+}
+
+const std::map<std::string, Setter>& Flags() {
+  static const std::map<std::string, Setter> flags = {
+      {"--data-dir", Text(&Options::data_dir)},
+      {"--listen", SetListen},
+      {"--kubeconfig-out", Text(&Options::kubeconfig_out)},
+      {"--etcd-servers", List(&Options::etcd_servers)},
+      {"--client-ca-file", Text(&Options::client_ca_file)},
+      {"--tls-cert-file", Text(&Options::tls_cert_file)},
+      {"--tls-private-key-file", Text(&Options::tls_key_file)},
+      {"--tls-san", List(&Options::extra_sans)},
+      {"--log-level", SetLevel},
+      {"--controllers",
+       [](Options& options, const std::string& value) -> Result<void> {
+         if (value != "true" && value != "false") return BadRequest("--controllers is true or false");
+         options.controllers = value == "true";
+         return Ok();
+       }},
+  };
+  return flags;
+}
+
+}  // namespace
+
+Result<Options> ParseOptions(const std::vector<std::string>& args) {
+  Options options;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    std::string name = args[i], value;
+    if (const std::size_t equals = name.find('='); equals != std::string::npos) {
+      value = name.substr(equals + 1);
+      name.erase(equals);
+    } else if (i + 1 < args.size()) {
+      value = args[++i];
+    } else {
+      return BadRequest(name + " wants a value");
+    }
+    auto it = Flags().find(name);
+    if (it == Flags().end()) return BadRequest("unknown flag " + name);
+    TRY(it->second(options, value));
+  }
+  if (options.data_dir.empty()) return BadRequest("--data-dir is required");
+  if (options.tls_cert_file.empty() != options.tls_key_file.empty()) {
+    return BadRequest("--tls-cert-file and --tls-private-key-file go together");
+  }
+  return options;
+}
+
+std::string OptionsUsage() {
+  return "usage: mailroom serve --data-dir DIR [--listen HOST:PORT] [--kubeconfig-out FILE]\n"
+         "         [--etcd-servers URL,URL...] [--client-ca-file F]\n"
+         "         [--tls-cert-file F --tls-private-key-file F] [--tls-san NAME,NAME...]\n"
+         "         [--controllers true|false] [--log-level debug|info|warn|error]\n"
+         "       mailroom syncer-kubeconfig --data-dir DIR --server URL --mailbox NAME --out FILE\n";
+}
+
+}  // namespace mailroom::apiserver

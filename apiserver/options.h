@@ -1,0 +1,31 @@
+// The flags of `mailroom serve` as one validated struct.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "storage/object/log.h"
+#include "storage/object/result.h"
+
+namespace mailroom::apiserver {
+
+struct Options {
+  std::string data_dir;
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 6443;
+  std::string kubeconfig_out;
+  std::vector<std::string> etcd_servers;
+  std::string client_ca_file;
+  std::string tls_cert_file, tls_key_file;
+  std::vector<std::string> extra_sans;
+  bool controllers = true;
+  std::size_t io_threads = 2;
+  Level log_level = Level::kInfo;
+};
+
+// `--name value` and `--name=value`; BadRequest names the flag that is wrong.
+Result<Options> ParseOptions(const std::vector<std::string>& args);
+std::string OptionsUsage();
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,115 @@
+#include "apiserver/commit.h"
+#include "apiserver/json_patch.h"
+#include "apiserver/names.h"
+#include "apiserver/render.h"
+#include "apiserver/strategic_merge.h"
+#include "apiserver/verbs.h"
+#include "storage/object/json_path.h"
+#include "storage/object/yaml.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+enum class PatchType { kJson, kMerge, kStrategic, kApply };
+
+Result<PatchType> TypeOf(const Call& call) {
+  std::string_view header = call.request.headers.Get("content-type");
+  std::string_view type = header.substr(0, header.find(';'));
+  while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
+  if (type == "application/json-patch+json") return PatchType::kJson;
+  if (type == "application/merge-patch+json") return PatchType::kMerge;
+  if (type == "application/apply-patch+yaml") return PatchType::kApply;
+  if (type == "application/strategic-merge-patch+json" && call.type->builtin) {
+    return PatchType::kStrategic;
+  }
+  std::string accepted = "application/json-patch+json, application/merge-patch+json";
+  if (call.type->builtin) accepted += ", application/strategic-merge-patch+json";
+  return Status(Reason::kUnsupportedMediaType,
+                "the body of the request was in an unknown format - accepted media types include: " +
+                    accepted + ", application/apply-patch+yaml");
+}
+
+Result<Json> PatchedBy(const Call& call, PatchType type, const Json& live, const Json& patch) {
+  switch (type) {
+    case PatchType::kJson: return JsonPatch(live, patch);
+    case PatchType::kMerge: return MergePatch(live, patch);
+    case PatchType::kStrategic: return StrategicMerge(call.type->schema, live, patch);
+    case PatchType::kApply: break;
+  }
+  return Internal("apply is not a patch function");
+}
+
+Result<Json> ApplyConfig(const Call& call) {
+  auto parsed = ParseYaml(call.request.body);
+  if (!parsed.ok()) return std::move(parsed).error();
+  Json config = std::move(*parsed);
+  if (!config.is_object()) return BadRequest("error decoding YAML: not an object");
+  const std::string version = StringAt(config, {"apiVersion"});
+  const std::string kind = StringAt(config, {"kind"});
+  if (version != call.type->gvk.ApiVersion()) {
+    return BadRequest("Incorrect version specified in apply patch. Specified patch version: " +
+                      version + ", expected: " + call.type->gvk.ApiVersion());
+  }
+  if (kind != call.type->gvk.kind) {
+    return BadRequest("Incorrect kind specified in apply patch. Specified patch kind: " + kind +
+                      ", expected: " + call.type->gvk.kind);
+  }
+  const Json* managed = Find(config, {"metadata", "managedFields"});
+  if (managed != nullptr && !managed->is_null()) {
+    return BadRequest("metadata.managedFields must be nil");
+  }
+  Erase(config, {"metadata", "managedFields"});
+  if (StringAt(config, {"metadata", "name"}).empty()) Set(config, {"metadata", "name"}, call.info.name);
+  TRY(CheckIdentity(call, config));
+  return config;
+}
+
+Result<Response> RunApply(Call& call, const WriteOptions& options) {
+  if (options.field_manager.empty()) {
+    return Invalid("PatchOptions", "meta.k8s.io", "",
+                   {RequiredValue("fieldManager", "is required for apply patch")});
+  }
+  const Json config = TRY(ApplyConfig(call));
+  const Writer writer = WriterOf(call, options);
+  TRY(call.hub.store.Freshen());
+  if (call.hub.store.Get(call.Key()) == nullptr) {
+    if (!call.info.subresource.empty()) return call.NotFoundHere();
+    if (const std::string uid = StringAt(config, {"metadata", "uid"}); !uid.empty()) {
+      return Conflict(call.type->plural, call.type->gvk.group, call.info.name,
+                      "uid mismatch: the provided object specified uid " + uid +
+                          ", and no existing object was found");
+    }
+    Json created = TRY(Apply(*call.type, nullptr, config, writer, options.force));
+    auto outcome = Insert(call, options, {std::move(created), {}, true});
+    if (outcome.ok()) return RenderObject(call, 201, *outcome->object);
+    if (outcome.error().reason() != Reason::kAlreadyExists) return std::move(outcome).error();
+  }
+  const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
+    return Draft{TRY(Apply(*call.type, &live, config, writer, options.force)), {}, true};
+  }));
+  return RenderObject(call, 200, *outcome.object);
+}
+
+}  // namespace
+
+Result<Response> Patch(Call& call) {
+  const PatchType type = TRY(TypeOf(call));
+  const WriteOptions options = TRY(ParseWriteOptions(call, "PatchOptions"));
+  if (type == PatchType::kApply) return RunApply(call, options);
+  if (call.info.query.Has("force")) {
+    return Invalid("PatchOptions", "meta.k8s.io", "",
+                   {ForbiddenValue("force", "may not be specified for non-apply patch")});
+  }
+  ParsedJson patch = TRY(ParseJsonStrict(call.request.body));
+  const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
+    Json patched = TRY(PatchedBy(call, type, live, patch.value));
+    if (!patched.is_object()) return BadRequest("the patched document is not an object");
+    patched["apiVersion"] = call.type->gvk.ApiVersion();
+    patched["kind"] = call.type->gvk.kind;
+    TRY(CheckIdentity(call, patched));
+    return Draft{std::move(patched), patch.duplicates, false};
+  }));
+  return RenderObject(call, 200, *outcome.object);
+}
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,178 @@
+#include "apiserver/read_options.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "openapi/base64.h"
+#include "storage/object/json.h"
+#include "storage/object/json_path.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
+
+Status InvalidOptions(Cause cause) {
+  return Invalid("ListOptions", "meta.k8s.io", "", {std::move(cause)});
+}
+
+// Tokens travel in query strings, so they use the URL-safe alphabet without padding.
+std::string ToUrlAlphabet(std::string base64) {
+  std::replace(base64.begin(), base64.end(), '+', '-');
+  std::replace(base64.begin(), base64.end(), '/', '_');
+  base64.erase(std::min(base64.find('='), base64.size()));
+  return base64;
+}
+
+std::string FromUrlAlphabet(std::string token) {
+  std::replace(token.begin(), token.end(), '-', '+');
+  std::replace(token.begin(), token.end(), '_', '/');
+  while (token.size() % 4 != 0) token += '=';
+  return token;
+}
+
+Result<std::optional<Revision>> ParseRevision(const std::string& text) {
+  if (text.empty()) return std::optional<Revision>();
+  std::uint64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return BadRequest("invalid resource version: " + Quoted(text));
+  }
+  return std::optional<Revision>(Revision(value));
+}
+
+Result<Match> ParseMatch(const std::string& text) {
+  if (text.empty()) return Match::kUnset;
+  if (text == "Exact") return Match::kExact;
+  if (text == "NotOlderThan") return Match::kNotOlderThan;
+  return InvalidOptions(UnsupportedValue("resourceVersionMatch", Quoted(text),
+                                         {"Exact", "NotOlderThan", ""}));
+}
+
+Result<void> CheckFields(const Call& call, const FieldSelector& fields) {
+  for (const FieldSelector::Term& term : fields.terms()) {
+    if (term.field == "metadata.name" || term.field == "metadata.namespace") continue;
+    const auto& known = call.type->selectable_fields;
+    if (std::find(known.begin(), known.end(), term.field) != known.end()) continue;
+    if (known.empty()) {
+      return BadRequest(Quoted(term.field) +
+                        " is not a known field selector: only \"metadata.name\", "
+                        "\"metadata.namespace\"");
+    }
+    return BadRequest("field label not supported: " + term.field);
+  }
+  const std::string* name = fields.Exact("metadata.name");
+  if (name != nullptr && !call.info.name.empty() && *name != call.info.name) {
+    return BadRequest("both a name and a field selector were given");
+  }
+  return Ok();
+}
+
+Result<ReadOptions> ParseCommon(const Call& call) {
+  const Query& query = call.info.query;
+  ReadOptions options;
+  options.labels = TRY(LabelSelector::Parse(query.Get("labelSelector")));
+  options.fields = TRY(FieldSelector::Parse(query.Get("fieldSelector")));
+  TRY(CheckFields(call, options.fields));
+  options.resource_version = TRY(ParseRevision(query.Get("resourceVersion")));
+  options.match = TRY(ParseMatch(query.Get("resourceVersionMatch")));
+  options.timeout_seconds = TRY(query.Int("timeoutSeconds"));
+  if (query.Has("sendInitialEvents")) options.send_initial = query.Bool("sendInitialEvents");
+  return options;
+}
+
+}  // namespace
+
+Result<ReadOptions> ParseListOptions(const Call& call) {
+  ReadOptions options = TRY(ParseCommon(call));
+  const Query& query = call.info.query;
+  options.limit = static_cast<std::size_t>(std::max<std::int64_t>(0, TRY(query.Int("limit"))));
+  options.continue_token = query.Get("continue");
+  if (options.send_initial) {
+    return InvalidOptions(
+        ForbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  }
+  if (options.match != Match::kUnset) {
+    if (!options.continue_token.empty()) {
+      return InvalidOptions(ForbiddenValue(
+          "resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
+    }
+    if (!options.resource_version) {
+      return InvalidOptions(ForbiddenValue(
+          "resourceVersionMatch",
+          "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+    }
+    if (options.match == Match::kExact && *options.resource_version == Revision()) {
+      return InvalidOptions(ForbiddenValue("resourceVersionMatch",
+                                           "resourceVersionMatch \"Exact\" is forbidden for "
+                                           "resourceVersion \"0\""));
+    }
+  }
+  if (!options.continue_token.empty() && options.resource_version &&
+      *options.resource_version != Revision()) {
+    return BadRequest("specifying resource version is not allowed when using continue");
+  }
+  return options;
+}
+
+Result<ReadOptions> ParseWatchOptions(const Call& call) {
+  ReadOptions options = TRY(ParseCommon(call));
+  options.bookmarks = call.info.query.Bool("allowWatchBookmarks");
+  if (options.send_initial && options.match != Match::kNotOlderThan) {
+    return InvalidOptions(ForbiddenValue(
+        "resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to "
+                                "NotOlderThan"));
+  }
+  if (!options.send_initial && options.match != Match::kUnset) {
+    return InvalidOptions(ForbiddenValue("resourceVersionMatch",
+                                         "resourceVersionMatch is forbidden for watch unless "
+                                         "sendInitialEvents is provided"));
+  }
+  return options;
+}
+
+Result<std::optional<Revision>> ParseGetRevision(const Call& call) {
+  return ParseRevision(call.info.query.Get("resourceVersion"));
+}
+
+storage::Filter FilterOf(const Call& call, const ReadOptions& options) {
+  if (options.labels.empty() && options.fields.empty() && call.info.name.empty()) return {};
+  return [labels = options.labels, fields = options.fields,
+          name = call.info.name](const Object& object) {
+    if (!name.empty() && object.meta().name != name) return false;
+    if (!labels.Matches(object.meta().labels)) return false;
+    return fields.empty() || fields.Matches([&](std::string_view field) {
+      if (field == "metadata.name") return std::string(object.meta().name);
+      if (field == "metadata.namespace") return std::string(object.meta().ns);
+      return object.ScalarAt(field);
+    });
+  };
+}
+
+std::string EncodeContinue(const ContinueAt& at) {
+  const Json token = {{"v", kTokenVersion},
+                      {"rv", at.revision ? static_cast<std::int64_t>(at.revision->value()) : -1},
+                      {"start", at.start_after}};
+  return ToUrlAlphabet(openapi::EncodeBase64(DumpJson(token)));
+}
+
+Result<ContinueAt> DecodeContinue(std::string_view token) {
+  auto bad = [](std::string_view why) {
+    return BadRequest("continue key is not valid: " + std::string(why));
+  };
+  auto text = openapi::DecodeBase64(FromUrlAlphabet(std::string(token)));
+  if (!text) return bad("not base64");
+  auto tree = ParseJson(*text);
+  if (!tree.ok() || StringAt(*tree, {"v"}) != kTokenVersion) return bad("incorrect version");
+  const std::int64_t revision = IntAt(*tree, {"rv"});
+  ContinueAt at;
+  at.start_after = StringAt(*tree, {"start"});
+  if (revision == 0 || at.start_after.empty()) return bad("incorrect encoded start resourceVersion");
+  for (std::string_view dots : {"/../", "/./"}) {
+    if (("/" + at.start_after + "/").find(dots) != std::string::npos) return bad("unclean path");
+  }
+  if (revision > 0) at.revision = Revision(static_cast<std::uint64_t>(revision));
+  return at;
+}
+
+}  // namespace mailroom::apiserver

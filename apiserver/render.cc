@@ -1,0 +1,266 @@
+#include "apiserver/render.h"
+
+#include "apiserver/convert.h"
+#include "apiserver/table.h"
+#include "storage/object/json_cursor.h"
+#include "storage/object/json_path.h"
+#include "storage/object/yaml.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+constexpr std::string_view kWorkspaceAnnotation = "mailbox.kubestellar.io/workspace";
+
+// Adds an annotation to the metadata of canonical object bytes.
+std::string Annotate(std::string_view bytes, std::string_view value) {
+  const std::string member =
+      "\"" + std::string(kWorkspaceAnnotation) + "\":" + JsonQuote(value);
+  JsonCursor cursor(bytes);
+  std::string_view name, raw;
+  bool first = true;
+  if (!cursor.EnterObject()) return std::string(bytes);
+  while (cursor.NextMember(name, first) && name != "metadata") {
+    if (!cursor.Value(raw)) return std::string(bytes);
+  }
+  const std::size_t metadata = cursor.at() + 1;
+  first = true;
+  if (!cursor.EnterObject()) return std::string(bytes);
+  while (cursor.NextMember(name, first)) {
+    if (name == "annotations" && cursor.Peek() == '{') {
+      const std::size_t at = cursor.at() + 1;
+      std::string out(bytes.substr(0, at));
+      out += member;
+      if (bytes[at] != '}') out += ',';
+      return out.append(bytes.substr(at));
+    }
+    if (!cursor.Value(raw)) return std::string(bytes);
+  }
+  std::string out(bytes.substr(0, metadata));
+  out += "\"annotations\":{" + member + "}";
+  if (bytes[metadata] != '}') out += ',';
+  return out.append(bytes.substr(metadata));
+}
+
+std::string ListMetadata(const ListPage& page) {
+  std::string out = "\"metadata\":{\"resourceVersion\":\"" + page.revision.ToString() + "\"";
+  if (!page.continue_token.empty()) {
+    out += ",\"continue\":" + JsonQuote(page.continue_token);
+    if (page.remaining > 0) out += ",\"remainingItemCount\":" + std::to_string(page.remaining);
+  }
+  return out + "}";
+}
+
+Response Finish(const Accepted& accepted, int code, std::string json) {
+  if (accepted.media == Media::kYaml || accepted.pretty) {
+    auto tree = ParseJson(json);
+    if (tree.ok() && accepted.media == Media::kYaml) {
+      Response response;
+      response.code = code;
+      response.headers.Add("content-type", "application/yaml");
+      response.Append(DumpYaml(*tree));
+      return response;
+    }
+    if (tree.ok()) json = DumpJsonPretty(*tree);
+  }
+  return JsonResponse(code, std::move(json));
+}
+
+Result<std::string> IncludeObject(const Query& query) {
+  const std::string include = query.Get("includeObject");
+  if (include.empty() || include == "Metadata" || include == "Object" || include == "None") {
+    return include.empty() ? std::string("Metadata") : include;
+  }
+  return BadRequest("unrecognized includeObject value: " + Quoted(include));
+}
+
+Result<std::string> SingleText(const Call& call, const Accepted& accepted, const Object& object) {
+  if (accepted.form == Form::kObject) return ServedBytes(*call.type, object, nullptr);
+  auto tree = ParseJson(ServedBytes(*call.type, object, nullptr));
+  if (!tree.ok()) return std::move(tree).error();
+  if (accepted.form == Form::kPartial) {
+    return DumpJson(PartialMetadata(*tree, accepted.meta_version));
+  }
+  const std::string include = TRY(IncludeObject(call.info.query));
+  Json table = MakeTable(*call.type, {*tree}, accepted.meta_version, include, true);
+  Set(table, {"metadata", "resourceVersion"}, object.revision().ToString());
+  return DumpJson(table);
+}
+
+}  // namespace
+
+Response JsonResponse(int code, std::string body) {
+  Response response;
+  response.code = code;
+  response.headers.Add("content-type", "application/json");
+  body += '\n';
+  response.Append(std::move(body));
+  return response;
+}
+
+Response TextResponse(int code, std::string body) {
+  Response response;
+  response.code = code;
+  response.headers.Add("content-type", "text/plain; charset=utf-8");
+  response.headers.Add("x-content-type-options", "nosniff");
+  response.Append(std::move(body));
+  return response;
+}
+
+Response RenderError(const Status& status) {
+  Response response = JsonResponse(status.code(), status.ToJson());
+  if (status.details().retry_after_seconds > 0) {
+    response.headers.Add("retry-after", std::to_string(status.details().retry_after_seconds));
+  }
+  if (status.code() == 403) response.headers.Add("x-content-type-options", "nosniff");
+  return response;
+}
+
+Response RenderDeleted(const Call& call, std::string_view name, std::string_view uid) {
+  std::string body =
+      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","details":{"name":)" +
+      JsonQuote(name);
+  if (!call.type->gvk.group.empty()) body += ",\"group\":" + JsonQuote(call.type->gvk.group);
+  body += ",\"kind\":" + JsonQuote(call.type->plural);
+  if (!uid.empty()) body += ",\"uid\":" + JsonQuote(uid);
+  return JsonResponse(200, body + "}}");
+}
+
+bool ServedAsStored(const openapi::ResourceType& type, const Object& object) {
+  return object.api_version() == type.gvk.ApiVersion();
+}
+
+std::string ServedBytes(const openapi::ResourceType& type, const Object& object,
+                        const Workspace* annotate) {
+  std::string bytes = ServedAsStored(type, object) ? std::string(object.bytes())
+                                                   : ConvertToServed(type, object);
+  return annotate == nullptr ? bytes : Annotate(bytes, annotate->name());
+}
+
+Result<Response> RenderObject(const Call& call, int code, const Object& object) {
+  const Accepted accepted = TRY(Negotiate(call.request, call.info.query, Shape::kSingle));
+  return Finish(accepted, code, TRY(SingleText(call, accepted, object)));
+}
+
+Result<Response> RenderTree(const Call& call, int code, const Json& tree) {
+  const Accepted accepted = TRY(Negotiate(call.request, call.info.query, Shape::kSingle));
+  if (accepted.form == Form::kTable && tree.contains("metadata")) {
+    return Finish(accepted, code,
+                  DumpJson(MakeTable(*call.type, {tree}, accepted.meta_version, "Object", true)));
+  }
+  if (accepted.form == Form::kPartial) {
+    return Finish(accepted, code, DumpJson(PartialMetadata(tree, accepted.meta_version)));
+  }
+  return Finish(accepted, code, DumpJson(tree));
+}
+
+Result<Response> RenderList(const Call& call, const ListPage& page) {
+  const Accepted accepted = TRY(Negotiate(call.request, call.info.query, Shape::kList));
+  const bool all = call.info.all_workspaces;
+  const openapi::ResourceType& type = *call.type;
+  if (accepted.form == Form::kObject) {
+    std::string out = "{\"kind\":" + JsonQuote(type.list_kind) +
+                      ",\"apiVersion\":" + JsonQuote(type.gvk.ApiVersion()) + "," +
+                      ListMetadata(page) + ",\"items\":[";
+    std::size_t size = out.size() + 2;
+    for (const storage::Entry& entry : page.entries) size += entry.object->bytes().size() + 1;
+    out.reserve(size);
+    const char* comma = "";
+    for (const storage::Entry& entry : page.entries) {
+      out += comma;
+      comma = ",";
+      if (all || !ServedAsStored(type, *entry.object)) {
+        out += ServedBytes(type, *entry.object, all ? entry.workspace.get() : nullptr);
+      } else if (type.builtin) {
+        out += '{';
+        out += entry.object->bytes_after_kind();
+      } else {
+        out += entry.object->bytes();
+      }
+    }
+    return Finish(accepted, 200, out + "]}");
+  }
+  std::vector<Json> trees;
+  trees.reserve(page.entries.size());
+  for (const storage::Entry& entry : page.entries) {
+    auto tree = ParseJson(ServedBytes(type, *entry.object, all ? entry.workspace.get() : nullptr));
+    if (tree.ok()) trees.push_back(std::move(*tree));
+  }
+  Json out;
+  if (accepted.form == Form::kTable) {
+    const std::string include = TRY(IncludeObject(call.info.query));
+    out = MakeTable(type, trees, accepted.meta_version, include, true);
+  } else {
+    out = {{"kind", "PartialObjectMetadataList"},
+           {"apiVersion", "meta.k8s.io/" + accepted.meta_version},
+           {"items", Json::array()}};
+    for (const Json& tree : trees) {
+      Find(out, {"items"})->push_back(PartialMetadata(tree, accepted.meta_version));
+    }
+  }
+  const Json metadata = TRY(ParseJson("{" + ListMetadata(page) + "}"));
+  Set(out, {"metadata"}, *Find(metadata, {"metadata"}));
+  return Finish(accepted, 200, DumpJson(out));
+}
+
+FrameEncoder::FrameEncoder(const Call& call, Accepted accepted)
+    : type_(call.type), all_workspaces_(call.info.all_workspaces), accepted_(std::move(accepted)),
+      include_object_(call.info.query.Get("includeObject")) {}
+
+std::string FrameEncoder::TableText(const Json& object) {
+  const std::string_view include = include_object_.empty() ? "Metadata"
+                                                           : std::string_view(include_object_);
+  Json table = MakeTable(*type_, {object}, accepted_.meta_version, include, !columns_sent_);
+  Set(table, {"metadata", "resourceVersion"}, StringAt(object, {"metadata", "resourceVersion"}));
+  columns_sent_ = true;
+  return DumpJson(table);
+}
+
+std::string FrameEncoder::ObjectText(const Object& object, const Workspace* workspace) {
+  std::string bytes = ServedBytes(*type_, object, all_workspaces_ ? workspace : nullptr);
+  if (accepted_.form == Form::kObject) return bytes;
+  auto tree = ParseJson(bytes);
+  if (!tree.ok()) return bytes;
+  if (accepted_.form == Form::kTable) return TableText(*tree);
+  return DumpJson(PartialMetadata(*tree, accepted_.meta_version));
+}
+
+SharedBytes FrameEncoder::Encode(storage::EventType shown, const storage::EventPtr& event) {
+  const ObjectPtr object = event->Shown(shown);
+  if (accepted_.form == Form::kObject && !all_workspaces_ && ServedAsStored(*type_, *object)) {
+    return event->Frame(shown);
+  }
+  return storage::EncodeFrame(shown, ObjectText(*object, &event->key().workspace));
+}
+
+SharedBytes FrameEncoder::EncodeInitial(const storage::Entry& entry) {
+  return storage::EncodeFrame(storage::EventType::kAdded,
+                              ObjectText(*entry.object, entry.workspace.get()));
+}
+
+SharedBytes FrameEncoder::EncodeBookmark(Revision revision, bool end_of_initial) {
+  Json object = {{"kind", type_->gvk.kind},
+                 {"apiVersion", type_->gvk.ApiVersion()},
+                 {"metadata", {{"resourceVersion", revision.ToString()},
+                               {"creationTimestamp", nullptr}}}};
+  if (end_of_initial) {
+    Set(object, {"metadata", "annotations", "k8s.io/initial-events-end"}, "true");
+  }
+  if (accepted_.form == Form::kTable) {
+    // Cells of an object that has only metadata mean nothing; the row carries the revision.
+    Json table = MakeTable(*type_, {}, accepted_.meta_version, "Metadata", !columns_sent_);
+    columns_sent_ = true;
+    Json row = {{"cells", Json::array()}, {"object", PartialMetadata(object, accepted_.meta_version)}};
+    Find(table, {"rows"})->push_back(std::move(row));
+    Set(table, {"metadata", "resourceVersion"}, revision.ToString());
+    return storage::EncodeFrame(storage::EventType::kBookmark, DumpJson(table));
+  }
+  if (accepted_.form == Form::kPartial) object = PartialMetadata(object, accepted_.meta_version);
+  return storage::EncodeFrame(storage::EventType::kBookmark, DumpJson(object));
+}
+
+SharedBytes FrameEncoder::EncodeError(const Status& status) {
+  return std::make_shared<const std::string>("{\"type\":\"ERROR\",\"object\":" + status.ToJson() +
+                                             "}\n");
+}
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,61 @@
+// Objects, lists and errors as response bytes. Plain JSON responses are stored bytes joined
+// together; only tables, YAML and pretty output build trees.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apiserver/call.h"
+#include "apiserver/negotiate.h"
+#include "storage/event.h"
+
+namespace mailroom::apiserver {
+
+// One object in the form the client accepts.
+Result<Response> RenderObject(const Call& call, int code, const Object& object);
+// A tree that is no stored object (scale, reviews, dry-run results).
+Result<Response> RenderTree(const Call& call, int code, const Json& tree);
+
+struct ListPage {
+  std::vector<storage::Entry> entries;
+  Revision revision;
+  std::string continue_token;
+  std::size_t remaining = 0;
+};
+Result<Response> RenderList(const Call& call, const ListPage& page);
+
+// Any error, always JSON.
+Response RenderError(const Status& status);
+// A Success Status naming what was deleted.
+Response RenderDeleted(const Call& call, std::string_view name, std::string_view uid);
+// JSON text with a trailing newline.
+Response JsonResponse(int code, std::string body);
+Response TextResponse(int code, std::string body);
+
+// The object as `type` serves it: apiVersion rewritten when stored in another version and, for
+// reads over all workspaces, its workspace added as an annotation.
+std::string ServedBytes(const openapi::ResourceType& type, const Object& object,
+                        const Workspace* annotate);
+bool ServedAsStored(const openapi::ResourceType& type, const Object& object);
+
+// Encodes watch events in the accepted form.
+class FrameEncoder {
+ public:
+  FrameEncoder(const Call& call, Accepted accepted);
+  SharedBytes Encode(storage::EventType shown, const storage::EventPtr& event);
+  SharedBytes EncodeInitial(const storage::Entry& entry);
+  SharedBytes EncodeBookmark(Revision revision, bool end_of_initial);
+  static SharedBytes EncodeError(const Status& status);
+
+ private:
+  std::string ObjectText(const Object& object, const Workspace* workspace);
+  std::string TableText(const Json& object);
+  openapi::ResourceTypePtr type_;
+  bool all_workspaces_;
+  Accepted accepted_;
+  std::string include_object_;
+  bool columns_sent_ = false;
+};
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,154 @@
+#include "apiserver/request_info.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "storage/object/resource_key.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+Result<std::vector<std::string>> SplitPath(std::string_view path) {
+  std::vector<std::string> segments;
+  std::string decoded;
+  while (!path.empty()) {
+    if (path.front() == '/') {
+      path.remove_prefix(1);
+      continue;
+    }
+    const std::size_t end = std::min(path.find('/'), path.size());
+    if (!PercentDecode(path.substr(0, end), decoded) || decoded == "." || decoded == ".." ||
+        decoded.find('/') != std::string::npos || decoded.find('\\') != std::string::npos) {
+      return BadRequest("the request path holds an invalid segment");
+    }
+    segments.push_back(decoded);
+    path.remove_prefix(end);
+  }
+  return segments;
+}
+
+std::string_view CollectionVerb(const std::string& method, const RequestInfo& info) {
+  const bool named = !info.name.empty();
+  if (method == "GET" || method == "HEAD") {
+    if (info.query.Bool("watch") && info.subresource.empty()) return "watch";
+    return named ? "get" : "list";
+  }
+  if (method == "POST") return "create";
+  if (method == "PUT") return "update";
+  if (method == "PATCH") return "patch";
+  if (method == "DELETE") return named ? "delete" : "deletecollection";
+  return "";
+}
+
+std::string Lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// Takes `/clusters/<name>` off the front; the same prefix sent twice (old and new `--raw`
+// conventions) is taken off twice.
+Result<void> TakeWorkspace(RequestInfo& info, std::vector<std::string>& segments) {
+  info.workspace = Workspace(std::string(kRootWorkspace));
+  if (segments.empty() || segments[0] != "clusters") return Ok();
+  if (segments.size() < 2) return BadRequest("the path names no workspace");
+  const std::string name = segments[1];
+  if (name == "*") {
+    info.all_workspaces = true;
+    info.workspace = Workspace();
+  } else if (IsWorkspaceName(name)) {
+    info.workspace = Workspace(name);
+  } else {
+    return BadRequest("invalid workspace name " + Quoted(name));
+  }
+  info.prefix = "/clusters/" + name;
+  do {
+    segments.erase(segments.begin(), segments.begin() + 2);
+  } while (segments.size() >= 2 && segments[0] == "clusters" && segments[1] == name);
+  return Ok();
+}
+
+void ReadResource(RequestInfo& info, const std::vector<std::string>& parts) {
+  std::size_t at = 0;
+  if (parts[0] == "namespaces" && parts.size() > 2 && parts[2] != "status" &&
+      parts[2] != "finalize") {
+    info.ns = parts[1];
+    at = 2;
+  }
+  info.resource = parts[at];
+  if (at + 1 < parts.size()) info.name = parts[at + 1];
+  if (at + 2 < parts.size()) info.subresource = parts[at + 2];
+}
+
+}  // namespace
+
+bool Query::Has(std::string_view name) const {
+  return std::any_of(pairs_.begin(), pairs_.end(), [&](const auto& p) { return p.first == name; });
+}
+
+std::string Query::Get(std::string_view name) const {
+  for (const auto& [key, value] : pairs_) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
+std::vector<std::string> Query::All(std::string_view name) const {
+  std::vector<std::string> out;
+  for (const auto& [key, value] : pairs_) {
+    if (key == name) out.push_back(value);
+  }
+  return out;
+}
+
+bool Query::Bool(std::string_view name) const {
+  if (!Has(name)) return false;
+  const std::string value = Lower(Get(name));
+  return value != "false" && value != "0";
+}
+
+Result<std::int64_t> Query::Int(std::string_view name) const {
+  const std::string text = Get(name);
+  if (text.empty()) return std::int64_t{0};
+  std::int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return BadRequest("strconv.ParseInt: parsing " + Quoted(text) + ": invalid syntax");
+  }
+  return value;
+}
+
+Result<RequestInfo> ParseRequestInfo(const Request& request) {
+  RequestInfo info;
+  info.query = Query(request.query);
+  std::vector<std::string> segments = TRY(SplitPath(request.path));
+  TRY(TakeWorkspace(info, segments));
+  for (const std::string& segment : segments) info.path += "/" + segment;
+  if (info.path.empty()) info.path = "/";
+  info.verb = Lower(request.method);
+
+  std::size_t at = 0;
+  if (segments.size() >= 3 && segments[0] == "api") {
+    info.version = segments[1];
+    at = 2;
+  } else if (segments.size() >= 4 && segments[0] == "apis") {
+    info.group = segments[1];
+    info.version = segments[2];
+    at = 3;
+  }
+  if (at > 0 && segments.size() - at <= 5) {
+    info.is_resource = true;
+    ReadResource(info, {segments.begin() + static_cast<std::ptrdiff_t>(at), segments.end()});
+    const std::size_t used = (info.ns.empty() ? 0u : 2u) + 1u + (info.name.empty() ? 0u : 1u) +
+                             (info.subresource.empty() ? 0u : 1u);
+    if (used != segments.size() - at) {
+      info.is_resource = false;
+    } else if (auto verb = CollectionVerb(request.method, info); !verb.empty()) {
+      info.verb = verb;
+    }
+  }
+  info.segments = std::move(segments);
+  return info;
+}
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,103 @@
+#include "apiserver/server.h"
+
+#include "apiserver/collector.h"
+#include "apiserver/kinds.h"
+#include "apiserver/loopback.h"
+#include "apiserver/timer_queue.h"
+#include "storage/object/json.h"
+#include "storage/object/limits.h"
+#include "storage/object/log.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+struct DefaultWorkspace {
+  const char* name;
+  const char* type;
+};
+constexpr DefaultWorkspace kDefaults[] = {{"its1", "inventory"}, {"wds1", "wds"}};
+
+class Running final : public Server {
+ public:
+  Running(std::unique_ptr<storage::Store> store, std::unique_ptr<storage::CachedStore> cache,
+          const Options& options)
+      : store_(std::move(store)), cache_(std::move(cache)), workspaces_(*cache_),
+        hub_{*cache_, workspaces_, Clock::Real(), timers_, options.external_url},
+        dispatcher_(hub_) {}
+
+  ~Running() override {
+    loopback_.reset();
+    collector_.reset();
+    cache_->Stop();
+    store_->Close();
+  }
+
+  Result<void> Begin() {
+    const bool fresh = TRY(MakeRoot());
+    loopback_ = MakeLoopback(dispatcher_);
+    if (fresh) TRY(MakeDefaults());
+    collector_ = TRY(Collector::Start(hub_));
+    return Ok();
+  }
+
+  Dispatcher& dispatcher() override { return dispatcher_; }
+  client::Transport& loopback() override { return *loopback_; }
+
+ private:
+  // True when root had to be made, which is to say on the first start.
+  Result<bool> MakeRoot() {
+    const Workspace root{std::string(kRootWorkspace)};
+    TRY(cache_->Freshen());
+    const ResourceKey marker{root, kNamespacesResource, "", "kube-system"};
+    if (cache_->Get(marker) != nullptr) return false;
+    storage::Txn txn;
+    txn.compares.push_back({marker.ToStoreKey(), Revision()});
+    AddBootstrapObjects(root, openapi::WorkspaceType::kRoot, FormatTime(hub_.clock.Now()), txn);
+    return TRY(cache_->Commit(std::move(txn))).committed;
+  }
+
+  Result<void> MakeDefaults() {
+    for (const DefaultWorkspace& workspace : kDefaults) {
+      Request request;
+      request.method = "POST";
+      request.path = "/clusters/root/apis/" + std::string(openapi::kMailboxApi) + "/workspaces";
+      request.headers.Add("content-type", "application/json");
+      request.headers.Add("user-agent", "mailroom");
+      request.body = DumpJson({{"apiVersion", openapi::kMailboxApi},
+                               {"kind", "Workspace"},
+                               {"metadata", {{"name", workspace.name}}},
+                               {"spec", {{"type", workspace.type}}}});
+      auto response = loopback_->Send(std::move(request));
+      if (!response.ok()) return std::move(response).error();
+      if (response->code >= 300 && response->code != 409) {
+        return Status::FromBody(response->code, response->BodyText());
+      }
+    }
+    return Ok();
+  }
+
+  std::unique_ptr<storage::Store> store_;
+  std::unique_ptr<storage::CachedStore> cache_;
+  TimerQueue timers_;
+  Workspaces workspaces_;
+  Hub hub_;
+  Dispatcher dispatcher_;
+  std::unique_ptr<client::Transport> loopback_;
+  std::unique_ptr<Collector> collector_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::Start(std::unique_ptr<storage::Store> store,
+                                              const Options& options) {
+  storage::CachedStore::Options cache_options;
+  cache_options.history_events = limits::kHistoryEvents;
+  cache_options.watch_queue = limits::kWatchQueueEvents;
+  cache_options.probe = !options.embedded;
+  auto cache = TRY(storage::CachedStore::Start(*store, cache_options));
+  auto server = std::make_unique<Running>(std::move(store), std::move(cache), options);
+  TRY(server->Begin());
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace mailroom::apiserver

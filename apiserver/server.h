@@ -1,0 +1,30 @@
+// The API server without a socket: storage, cache, dispatcher, collector, and the loopback
+// transport for controllers in the same process. Built in order, stopped in reverse. main.cc puts
+// a front door before it; tests talk to its dispatcher.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "apiserver/client/transport.h"
+#include "apiserver/dispatcher.h"
+#include "storage/store.h"
+
+namespace mailroom::apiserver {
+
+class Server {
+ public:
+  struct Options {
+    std::string external_url;   // https://host:port
+    bool embedded = true;       // the engine feeds the river before it acknowledges
+  };
+  // Loads the store and, on its first start, makes root and the default workspaces.
+  static Result<std::unique_ptr<Server>> Start(std::unique_ptr<storage::Store> store,
+                                               const Options& options);
+  virtual ~Server() = default;  // stops
+
+  virtual Dispatcher& dispatcher() = 0;
+  virtual client::Transport& loopback() = 0;
+};
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,44 @@
+#include "apiserver/table.h"
+
+#include "storage/object/json_path.h"
+
+namespace mailroom::apiserver {
+
+Json PartialMetadata(const Json& object, std::string_view meta_version) {
+  const Json* metadata = Find(object, {"metadata"});
+  return {{"kind", "PartialObjectMetadata"},
+          {"apiVersion", "meta.k8s.io/" + std::string(meta_version)},
+          {"metadata", metadata ? *metadata : Json::object()}};
+}
+
+Json MakeTable(const openapi::ResourceType& type, const std::vector<Json>& objects,
+               std::string_view meta_version, std::string_view include, bool with_columns) {
+  Json columns = Json::array();
+  for (const openapi::Column& column : type.columns) {
+    columns.push_back({{"name", column.name},
+                       {"type", column.type},
+                       {"format", column.format},
+                       {"description", column.description},
+                       {"priority", column.priority}});
+  }
+  Json rows = Json::array();
+  for (const Json& object : objects) {
+    Json cells = Json::array();
+    for (const openapi::Column& column : type.columns) cells.push_back(column.cell(object));
+    Json row = {{"cells", std::move(cells)}};
+    if (include == "Object") {
+      row["object"] = object;
+    } else if (include != "None") {
+      row["object"] = PartialMetadata(object, meta_version);
+    }
+    rows.push_back(std::move(row));
+  }
+  Json table = {{"kind", "Table"},
+                {"apiVersion", "meta.k8s.io/" + std::string(meta_version)},
+                {"metadata", Json::object()},
+                {"rows", std::move(rows)}};
+  table["columnDefinitions"] = with_columns ? std::move(columns) : Json();
+  return table;
+}
+
+}  // namespace mailroom::apiserver

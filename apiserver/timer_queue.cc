@@ -1,0 +1,43 @@
+#include "apiserver/timer_queue.h"
+
+namespace mailroom::apiserver {
+
+TimerQueue::TimerQueue() : thread_([this](const std::stop_token& stop) { Run(stop); }) {}
+
+TimerQueue::~TimerQueue() {
+  thread_.request_stop();
+  wake_.notify_all();
+}
+
+void TimerQueue::Post(std::function<void()> task) {
+  At(std::chrono::steady_clock::now(), std::move(task));
+}
+
+void TimerQueue::At(Time when, std::function<void()> task) {
+  std::lock_guard lock(mutex_);
+  const bool earliest = tasks_.empty() || when < tasks_.begin()->first;
+  tasks_.emplace(when, std::move(task));
+  if (earliest) wake_.notify_all();
+}
+
+void TimerQueue::Run(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    if (tasks_.empty()) {
+      wake_.wait(lock, stop, [this] { return !tasks_.empty(); });
+      continue;
+    }
+    const Time next = tasks_.begin()->first;
+    if (std::chrono::steady_clock::now() < next) {
+      wake_.wait_until(lock, stop, next, [&] { return tasks_.begin()->first < next; });
+      continue;
+    }
+    auto task = std::move(tasks_.extract(tasks_.begin()).mapped());
+    lock.unlock();
+    task();
+    task = nullptr;  // what it held is released outside the lock
+    lock.lock();
+  }
+}
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,31 @@
+#include "apiserver/commit.h"
+#include "apiserver/names.h"
+#include "apiserver/render.h"
+#include "apiserver/verbs.h"
+#include "storage/object/json_path.h"
+
+namespace mailroom::apiserver {
+
+Result<Response> Update(Call& call) {
+  const WriteOptions options = TRY(ParseWriteOptions(call, "UpdateOptions"));
+  Body body = TRY(DecodeBody(call, call.type->gvk));
+  TRY(CheckIdentity(call, body.tree));
+  const bool exists = call.hub.store.Get(call.Key()) != nullptr;
+  if (!exists && call.type->create_on_update && call.info.subresource.empty()) {
+    Erase(body.tree, {"metadata", "resourceVersion"});
+    const Outcome outcome =
+        TRY(Insert(call, options, {std::move(body.tree), std::move(body.duplicates), false}));
+    return RenderObject(call, 201, *outcome.object);
+  }
+  if (!call.type->unconditional_update && exists &&
+      StringAt(body.tree, {"metadata", "resourceVersion"}).empty()) {
+    return Invalid(call.type->plural, call.type->gvk.group, call.info.name,
+                   {InvalidValue("metadata.resourceVersion", "0", "must be specified for an update")});
+  }
+  const Outcome outcome = TRY(Change(call, options, [&](const Json&) -> Result<Draft> {
+    return Draft{body.tree, body.duplicates, false};
+  }));
+  return RenderObject(call, 200, *outcome.object);
+}
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,179 @@
+#include <atomic>
+#include <mutex>
+#include <random>
+
+#include "apiserver/read_options.h"
+#include "apiserver/render.h"
+#include "apiserver/timer_queue.h"
+#include "apiserver/verbs.h"
+#include "storage/object/limits.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+// The transport's ready callback, shared with whoever may wake the stream. After Clear returns
+// the callback is not running and never runs again.
+class Waker {
+ public:
+  void Set(std::function<void()> ready) {
+    std::lock_guard lock(mutex_);
+    ready_ = std::move(ready);
+  }
+  void Clear() { Set(nullptr); }
+  void Wake() {
+    std::lock_guard lock(mutex_);
+    if (ready_) ready_();
+  }
+  std::atomic<bool> expired{false};       // the watch's own deadline passed
+  std::atomic<bool> bookmark_due{false};
+
+ private:
+  std::mutex mutex_;
+  std::function<void()> ready_;
+};
+
+void ScheduleBookmark(TimerQueue& timers, const std::weak_ptr<Waker>& weak) {
+  timers.At(std::chrono::steady_clock::now() + limits::kBookmarkInterval, [&timers, weak] {
+    auto waker = weak.lock();
+    if (!waker) return;
+    waker->bookmark_due = true;
+    waker->Wake();
+    ScheduleBookmark(timers, weak);
+  });
+}
+
+// A watch response body. Initial frames first, then the watcher's events as they come.
+class WatchStream final : public Stream {
+ public:
+  WatchStream(const Call& call, Accepted accepted, const ReadOptions& options,
+              storage::CacheWatch watch)
+      : encoder_(call, std::move(accepted)), bookmarks_(options.bookmarks),
+        initial_(std::move(watch.initial)), seen_(watch.revision),
+        end_of_initial_(options.bookmarks && options.send_initial.value_or(false)),
+        watcher_(std::move(watch.watcher)), waker_(std::make_shared<Waker>()) {
+    std::int64_t seconds = options.timeout_seconds;
+    if (seconds <= 0) {
+      thread_local std::minstd_rand random(std::random_device{}());
+      const auto floor = limits::kWatchMinLifetime.count();
+      seconds = floor + static_cast<std::int64_t>(random() % static_cast<unsigned>(floor));
+    }
+    std::weak_ptr<Waker> weak = waker_;
+    call.hub.timers.At(std::chrono::steady_clock::now() + std::chrono::seconds(seconds), [weak] {
+      if (auto waker = weak.lock()) {
+        waker->expired = true;
+        waker->Wake();
+      }
+    });
+    if (bookmarks_) ScheduleBookmark(call.hub.timers, weak);
+  }
+  ~WatchStream() override { Cancel(); }
+
+  void OnReady(std::function<void()> ready) override {
+    waker_->Set(std::move(ready));
+    watcher_->OnReady([weak = std::weak_ptr<Waker>(waker_)] {
+      if (auto waker = weak.lock()) waker->Wake();
+    });
+  }
+
+  State Pull(std::vector<SharedBytes>& out, std::size_t max_bytes) override {
+    std::size_t bytes = 0;
+    auto add = [&](SharedBytes frame) {
+      bytes += frame->size();
+      out.push_back(std::move(frame));
+    };
+    while (next_initial_ < initial_.size()) {
+      add(encoder_.EncodeInitial(initial_[next_initial_]));
+      initial_[next_initial_++] = {};
+      if (bytes >= max_bytes) return State::kMore;
+    }
+    initial_.clear();
+    next_initial_ = 0;
+    if (end_of_initial_) {
+      end_of_initial_ = false;
+      add(encoder_.EncodeBookmark(seen_, true));
+    }
+    while (true) {
+      items_.clear();
+      Revision up_to;
+      const auto state = watcher_->Drain(items_, kDrain, up_to);
+      for (const storage::Watcher::Item& item : items_) {
+        add(encoder_.Encode(item.type, item.event));
+        seen_ = std::max(seen_, item.event->revision());
+      }
+      if (items_.empty() && state != storage::Watcher::State::kOpen) return State::kEnd;
+      if (up_to != Revision()) seen_ = std::max(seen_, up_to);
+      if (bytes >= max_bytes) return State::kMore;
+      if (items_.size() < kDrain) break;
+    }
+    const bool expired = waker_->expired;
+    if (bookmarks_ && (waker_->bookmark_due.exchange(false) || expired)) {
+      add(encoder_.EncodeBookmark(seen_, false));
+    }
+    return expired ? State::kEnd : State::kIdle;
+  }
+
+  void Cancel() override {
+    waker_->Clear();
+    watcher_.reset();
+  }
+
+ private:
+  static constexpr std::size_t kDrain = 256;
+  FrameEncoder encoder_;
+  bool bookmarks_;
+  std::vector<storage::Entry> initial_;
+  std::size_t next_initial_ = 0;
+  Revision seen_;
+  bool end_of_initial_;
+  std::vector<storage::Watcher::Item> items_;
+  std::unique_ptr<storage::Watcher> watcher_;
+  std::shared_ptr<Waker> waker_;
+};
+
+// Frames already known, then the end: how a watch that cannot start says so.
+Response ErrorStream(const Status& status) {
+  Response response;
+  response.headers.Add("content-type", "application/json");
+  response.body.push_back(FrameEncoder::EncodeError(status));
+  return response;
+}
+
+// Where the watch starts: absent means the current state as initial events.
+Result<std::optional<Revision>> StartOf(Call& call, const ReadOptions& options) {
+  storage::CachedStore& store = call.hub.store;
+  const bool any = !options.resource_version || *options.resource_version == Revision();
+  const bool initial = options.send_initial.value_or(any);
+  if (!options.resource_version) TRY(store.Freshen());
+  if (!initial) {
+    if (any) return std::optional<Revision>(store.applied());
+    return std::optional<Revision>(*options.resource_version);
+  }
+  if (!any) TRY(store.WaitFor(*options.resource_version, limits::kFreshnessWait));
+  return std::optional<Revision>();
+}
+
+}  // namespace
+
+Result<Response> Watch(Call& call) {
+  const ReadOptions options = TRY(ParseWatchOptions(call));
+  Accepted accepted = TRY(Negotiate(call.request, call.info.query, Shape::kSingle));
+  accepted.pretty = false;
+  auto start = StartOf(call, options);
+  if (!start.ok()) return ErrorStream(start.error());
+  storage::CacheWatchOptions cache;
+  cache.scope = {call.info.workspace, call.type->stored_as, call.info.ns};
+  cache.filter = FilterOf(call, options);
+  cache.after = *start;
+  auto watch = call.hub.store.Watch(cache);
+  if (!watch.ok()) {
+    if (watch.error().reason() != Reason::kExpired) return std::move(watch).error();
+    return ErrorStream(watch.error());
+  }
+  Response response;
+  response.headers.Add("content-type", "application/json");
+  response.stream =
+      std::make_unique<WatchStream>(call, std::move(accepted), options, std::move(*watch));
+  return response;
+}
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,46 @@
+// Which workspaces exist and what each serves. A workspace is a Workspace object in root (root
+// itself always exists); its catalogue is derived from the CRDs it holds and rebuilt only when
+// one of them changed, so an idle workspace costs nothing here. Thread-safe.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "openapi/catalog.h"
+#include "storage/cached_store.h"
+
+namespace mailroom::apiserver {
+
+inline const GroupResource kWorkspacesResource{"mailbox.kubestellar.io", "workspaces"};
+inline const GroupResource kCrdResource{"apiextensions.k8s.io", "customresourcedefinitions"};
+inline const GroupResource kNamespacesResource{"", "namespaces"};
+
+struct WorkspaceView {
+  Workspace name;
+  openapi::WorkspaceType type = openapi::WorkspaceType::kCluster;
+  openapi::CatalogPtr catalog;
+};
+
+class Workspaces {
+ public:
+  explicit Workspaces(const storage::CachedStore& store) : store_(store) {}
+
+  // NotFound when there is no such workspace (or it is being deleted).
+  Result<WorkspaceView> Find(const Workspace& name) const;
+  // A view for cross-workspace reads: every kind any workspace type serves.
+  WorkspaceView All() const;
+
+ private:
+  struct Derived {
+    Revision crds;  // the CRDs' last change when the catalogue was made
+    openapi::CatalogPtr catalog;
+  };
+  openapi::CatalogPtr CatalogOf(const Workspace& name, openapi::WorkspaceType type) const;
+
+  const storage::CachedStore& store_;
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<Workspace, Derived> derived_;  // guarded by mutex_; only with CRDs
+};
+
+}  // namespace mailroom::apiserver
