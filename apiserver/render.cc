@@ -229,7 +229,8 @@ SharedBytes FrameEncoder::Encode(storage::EventType shown, const storage::EventP
   if (accepted_.form == Form::kObject && !all_workspaces_ && ServedAsStored(*type_, *object)) {
     return event->Frame(shown);
   }
-  return storage::EncodeFrame(shown, ObjectText(*object, &event->key().workspace));
+  const Workspace workspace = event->key().workspace;
+  return storage::EncodeFrame(shown, ObjectText(*object, &workspace));
 }
 
 SharedBytes FrameEncoder::EncodeInitial(const storage::Entry& entry) {
