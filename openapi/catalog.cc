@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "openapi/builtin.h"
+#include "openapi/edge_types.h"
 
 namespace mailroom::openapi {
 namespace {
@@ -213,7 +214,9 @@ CatalogPtr BaseCatalog(WorkspaceType type) {
     for (WorkspaceType each : {WorkspaceType::kRoot, WorkspaceType::kInventory,
                                WorkspaceType::kCluster, WorkspaceType::kWds,
                                WorkspaceType::kMailbox}) {
-      made.emplace(each, Catalog::Make(BuiltinTypes()));
+      std::vector<ResourceTypePtr> types = BuiltinTypes();
+      types.insert(types.end(), EdgeTypes(each).begin(), EdgeTypes(each).end());
+      made.emplace(each, Catalog::Make(std::move(types)));
     }
     return made;
   }());
