@@ -92,6 +92,8 @@ std::string NegotiatedProtocol(uint16_t port, const std::string& offered) {
 void CheckRequests(uint16_t port) {
   const std::string chunked = "Transfer-Encoding: chunked\r\n";
   Expect(port, "negative chunk size", Head(chunked) + "-1\r\nab\r\n0\r\n\r\n", " 400 ");
+  Expect(port, "negative after a good chunk",
+         Head(chunked) + "5\r\nhello\r\n-2\r\nab\r\n0\r\n\r\n", " 400 ");
   Expect(port, "overlong chunk size", Head(chunked) + "fffffffffffffffff\r\n", " 400 ");
   Expect(port, "good chunks", Head(chunked) + "2;x=y\r\nab\r\n0\r\n\r\n", "body=ab;");
   Expect(port, "repeated header", Head("X-Probe: a\r\nx-probe: b\r\nContent-Length: 0\r\n"),
