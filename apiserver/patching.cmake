@@ -14,3 +14,13 @@ hub_library(patching
     strategic_merge.cc
     typed_merge.cc
   DEPS openapi object)
+hub_test(patching_test
+  SRCS
+    apply_test.cc
+    field_compare_test.cc
+    field_set_test.cc
+    json_patch_test.cc
+    managed_fields_test.cc
+    strategic_merge_test.cc
+    typed_merge_test.cc
+  DEPS patching)

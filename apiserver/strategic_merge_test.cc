@@ -115,7 +115,7 @@ TEST(StrategicMerge, PrimitiveLists) {
   const openapi::Schema* schema = ConfigMaps().schema;
   const Case cases[] = {
       {"union", "{metadata: {finalizers: [a, b]}}", "{metadata: {finalizers: [c, a]}}",
-       "{metadata: {finalizers: [b, c, a]}}"},
+       "{metadata: {finalizers: [c, a, b]}}"},
       {"delete", "{metadata: {finalizers: [a, b, c]}}",
        "{metadata: {$deleteFromPrimitiveList/finalizers: [b]}}",
        "{metadata: {finalizers: [a, c]}}"},
