@@ -20,6 +20,17 @@ TEST(DrainTest, FinishesWhatIsUnderWayAndRefusesTheRest) {
   idle.Send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n");
   idle.ReadUntil("address=127.0.0.1");
 
+  // The same over HTTP/2, by a client that says what it got.
+  FedStream& second = test.stream("watch2");
+  std::jthread curl([&] {
+    EXPECT_EQ(test.Shell("curl -sN --http2 --cacert $CA https://localhost:$PORT/stream/watch2; "
+                         "echo status $?"),
+              "one\nstatus 0\n");
+  });
+  EXPECT_TRUE(second.AwaitOpen());
+  second.Feed("one\n");
+  while (second.pulled() == 0) std::this_thread::yield();
+
   std::jthread drain([&] { test.front().Drain(std::chrono::seconds(10)); });
   // The watch ends with a whole body, and idle connections are closed.
   EXPECT_EQ(watcher.ReadToEnd(), "\r\n0\r\n\r\n");
@@ -27,6 +38,7 @@ TEST(DrainTest, FinishesWhatIsUnderWayAndRefusesTheRest) {
   idle.ReadToEnd();
   watcher.Close();
   idle.Close();
+  curl.join();
   drain.join();
   EXPECT_EQ(test.front().counts().connections, 0u);
   EXPECT_EQ(test.front().counts().streams, 0u);

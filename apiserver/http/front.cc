@@ -23,6 +23,7 @@
 #include "apiserver/http/connection.h"
 #include "apiserver/http/front_state.h"
 #include "apiserver/http/h1_connection.h"
+#include "apiserver/http/h2_connection.h"
 #include "apiserver/http/held_port.h"
 #include "storage/object/log.h"
 
@@ -186,7 +187,13 @@ void DrogonFront::OnLoopsReady() {
 void DrogonFront::OnConnection(const TcpConnectionPtr& socket) {
   auto& connections = LocalConnections();
   if (socket->connected()) {
-    connections[socket.get()] = std::make_shared<H1Connection>(state_, socket);
+    if (socket->applicationProtocol() == "h2") {
+      auto connection = std::make_shared<H2Connection>(state_, socket);
+      connections[socket.get()] = connection;
+      connection->Start();
+    } else {
+      connections[socket.get()] = std::make_shared<H1Connection>(state_, socket);
+    }
     return;
   }
   const auto found = connections.find(socket.get());

@@ -28,7 +28,7 @@ struct FrontOptions {
   std::vector<std::string> request_header_names;  // allowed CNs of front proxies; empty: any
   std::size_t io_threads = 1;
   bool plain_http = false;  // loopback addresses only
-  bool http2 = false;
+  bool http2 = true;
   std::size_t body_bytes = limits::kBodyBytes;
   std::chrono::seconds idle = limits::kIdleConnection;
 };

@@ -132,6 +132,18 @@ std::string RawClient::ReadUntil(std::string_view until) {
   return out;
 }
 
+std::string RawClient::ReadExactly(std::size_t count) {
+  char buffer[16384];
+  while (unread_.size() < count) {
+    const int n = ssl_ == nullptr ? 0 : SSL_read(ssl_, buffer, sizeof buffer);
+    if (n <= 0) break;
+    unread_.append(buffer, static_cast<std::size_t>(n));
+  }
+  std::string out = unread_.substr(0, count);
+  unread_.erase(0, count);
+  return out;
+}
+
 class FedStream::Side : public Stream {
  public:
   explicit Side(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}

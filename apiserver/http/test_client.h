@@ -38,6 +38,8 @@ class RawClient {
   void Send(std::string_view bytes);
   // What arrives until `until` has, the peer closes, or nothing comes for `kTestPatience`.
   std::string ReadUntil(std::string_view until);
+  // Fewer bytes when the peer closes.
+  std::string ReadExactly(std::size_t count);
   std::string ReadToEnd() { return ReadUntil("\x01never\x01"); }
   void Close();
 

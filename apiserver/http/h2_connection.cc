@@ -1,0 +1,325 @@
+#include "apiserver/http/h2_connection.h"
+
+#include <trantor/net/EventLoop.h>
+#include <trantor/net/TcpConnection.h>
+#include <trantor/utils/MsgBuffer.h>
+
+#include <array>
+#include <utility>
+
+#include "apiserver/http/exchange.h"
+#include "storage/object/log.h"
+
+namespace mailroom::apiserver {
+
+// nghttp2 calls plain functions; each finds its connection and goes there.
+struct H2Callbacks {
+  static H2Connection& Of(void* user) { return *static_cast<H2Connection*>(user); }
+
+  static int BeginHeaders(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+    return Of(user).OnBeginHeaders(*frame);
+  }
+  static int Header(nghttp2_session*, const nghttp2_frame* frame, const std::uint8_t* name,
+                    std::size_t name_size, const std::uint8_t* value, std::size_t value_size,
+                    std::uint8_t, void* user) {
+    return Of(user).OnHeader(*frame, {reinterpret_cast<const char*>(name), name_size},
+                             {reinterpret_cast<const char*>(value), value_size});
+  }
+  static int Data(nghttp2_session*, std::uint8_t, std::int32_t id, const std::uint8_t* data,
+                  std::size_t size, void* user) {
+    return Of(user).OnData(id, {reinterpret_cast<const char*>(data), size});
+  }
+  static int Frame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+    return Of(user).OnFrame(*frame);
+  }
+  static int Closed(nghttp2_session*, std::int32_t id, std::uint32_t, void* user) {
+    Of(user).OnStreamClosed(id);
+    return 0;
+  }
+  static ssize_t Read(nghttp2_session*, std::int32_t id, std::uint8_t* out, std::size_t room,
+                      std::uint32_t* flags, nghttp2_data_source*, void* user) {
+    return Of(user).OnRead(id, out, room, flags);
+  }
+
+  static const nghttp2_session_callbacks* All() {
+    static nghttp2_session_callbacks* const all = [] {
+      nghttp2_session_callbacks* made = nullptr;
+      nghttp2_session_callbacks_new(&made);
+      nghttp2_session_callbacks_set_on_begin_headers_callback(made, BeginHeaders);
+      nghttp2_session_callbacks_set_on_header_callback(made, Header);
+      nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, Data);
+      nghttp2_session_callbacks_set_on_frame_recv_callback(made, Frame);
+      nghttp2_session_callbacks_set_on_stream_close_callback(made, Closed);
+      return made;
+    }();
+    return all;
+  }
+
+  static const nghttp2_option* Options() {
+    static nghttp2_option* const options = [] {
+      nghttp2_option* made = nullptr;
+      nghttp2_option_new(&made);
+      nghttp2_option_set_no_closed_streams(made, 1);
+      nghttp2_option_set_max_outbound_ack(made, limits::kHttp2Acks);
+      nghttp2_option_set_max_reserved_remote_streams(made, 0);
+      return made;
+    }();
+    return options;
+  }
+};
+
+namespace {
+
+// Frames that cost us something and a peer nothing, so that their rate is bounded.
+bool CarriesNothing(const nghttp2_frame& frame) {
+  switch (frame.hd.type) {
+    case NGHTTP2_SETTINGS:
+    case NGHTTP2_PING:
+      return (frame.hd.flags & NGHTTP2_FLAG_ACK) == 0;
+    case NGHTTP2_PRIORITY:
+      return true;
+    case NGHTTP2_DATA:
+      return frame.hd.length == 0 && (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+H2Connection::H2Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket)
+    : Connection(std::move(state), socket),
+      control_frames_(limits::kHttp2ControlBurst, limits::kHttp2ControlRate),
+      heard_at_(std::chrono::steady_clock::now()) {
+  nghttp2_session_server_new2(&session_, H2Callbacks::All(), this, H2Callbacks::Options());
+}
+
+H2Connection::~H2Connection() {
+  if (outlet_) outlet_->Close();
+  streams_.clear();
+  nghttp2_session_del(session_);
+}
+
+void H2Connection::Start() {
+  const auto socket = socket_.lock();
+  socket->keepAlive();  // Sweep does the idle timer's work
+  outlet_ = std::make_shared<Outlet>(
+      socket, [this](std::string& out, std::size_t max) { return Fill(out, max); },
+      [this] {
+        ended_ = true;
+        heard_at_ = std::chrono::steady_clock::now();
+        if (const auto open = socket_.lock()) open->shutdown();
+      });
+  const std::array<nghttp2_settings_entry, 3> settings = {{
+      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits::kHttp2Streams},
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits::kHttp2Window},
+      {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, limits::kHttp2HeaderBytes},
+  }};
+  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
+  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0,
+                                        limits::kHttp2ConnectionWindow);
+  socket->setRecvMsgCallback(
+      [weak = weak_from_this()](const TcpConnectionPtr&, trantor::MsgBuffer* bytes) {
+        if (const auto self = weak.lock()) self->OnBytes(*bytes);
+      });
+  outlet_->Kick();
+}
+
+void H2Connection::OnBytes(trantor::MsgBuffer& bytes) {
+  if (aborted_) return bytes.retrieveAll();
+  const ssize_t used = nghttp2_session_mem_recv(
+      session_, reinterpret_cast<const std::uint8_t*>(bytes.peek()), bytes.readableBytes());
+  bytes.retrieveAll();
+  if (used < 0) {
+    const bool flood = used == NGHTTP2_ERR_FLOODED;
+    return Abort(flood ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_PROTOCOL_ERROR);
+  }
+  outlet_->Kick();
+}
+
+Outlet::Supply H2Connection::Fill(std::string& out, std::size_t max) {
+  while (out.size() < max) {
+    const std::uint8_t* data = nullptr;
+    const ssize_t size = nghttp2_session_mem_send(session_, &data);
+    if (size < 0) return Outlet::Supply::kEnd;
+    if (size == 0) {
+      const bool over = aborted_ || (nghttp2_session_want_read(session_) == 0 &&
+                                     nghttp2_session_want_write(session_) == 0);
+      return over ? Outlet::Supply::kEnd : Outlet::Supply::kIdle;
+    }
+    out.append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
+  }
+  return Outlet::Supply::kMore;
+}
+
+// Streams that become ready together share one write.
+void H2Connection::KickSoon() {
+  if (std::exchange(kick_posted_, true)) return;
+  loop_->queueInLoop([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->kick_posted_ = false;
+    self->outlet_->Kick();
+  });
+}
+
+void H2Connection::Abort(std::uint32_t error) {
+  if (std::exchange(aborted_, true)) return;
+  Log(Level::kInfo, "breaking off an HTTP/2 connection",
+      {{"peer", CurrentPeer().address}, {"code", nghttp2_http2_strerror(error)}});
+  nghttp2_session_terminate_session(session_, error);
+  KickSoon();
+}
+
+H2Stream* H2Connection::Find(std::int32_t id) {
+  const auto found = streams_.find(id);
+  return found == streams_.end() ? nullptr : found->second.get();
+}
+
+int H2Connection::OnBeginHeaders(const nghttp2_frame& frame) {
+  if (frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
+    streams_[frame.hd.stream_id] = std::make_unique<H2Stream>(frame.hd.stream_id);
+  }
+  return 0;
+}
+
+int H2Connection::OnHeader(const nghttp2_frame& frame, std::string_view name,
+                           std::string_view value) {
+  H2Stream* stream = Find(frame.hd.stream_id);
+  if (stream == nullptr || stream->headers_done) return 0;  // trailers are ignored
+  return stream->AddHeader(name, value) ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+}
+
+int H2Connection::OnData(std::int32_t id, std::string_view data) {
+  H2Stream* stream = Find(id);
+  if (stream == nullptr) return 0;
+  std::string& body = stream->request.body;
+  if (!stream->dispatched && body.size() + data.size() <= state_->options.body_bytes) {
+    body_bytes_ += data.size();
+    body.append(data);
+    if (body_bytes_ > limits::kHttp2BodyBytes) {
+      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
+    }
+    return 0;
+  }
+  // Too long. The answer goes out at once; what still comes is dropped, up to a point.
+  stream->dropped += data.size();
+  if (!stream->dispatched) {
+    body_bytes_ -= body.size();
+    body.resize(state_->options.body_bytes + 1);
+    body_bytes_ += body.size();
+    Dispatch(*stream);
+  } else if (stream->dropped > limits::kBodyReadBytes) {
+    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_NO_ERROR);
+  }
+  return 0;
+}
+
+int H2Connection::OnFrame(const nghttp2_frame& frame) {
+  if (CarriesNothing(frame) && !control_frames_.Take(std::chrono::steady_clock::now())) {
+    Abort(NGHTTP2_ENHANCE_YOUR_CALM);
+    return 0;
+  }
+  if (frame.hd.type != NGHTTP2_HEADERS && frame.hd.type != NGHTTP2_DATA) return 0;
+  H2Stream* stream = Find(frame.hd.stream_id);
+  if (stream == nullptr) return 0;
+  if (frame.hd.type == NGHTTP2_HEADERS) stream->headers_done = true;
+  if ((frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+  stream->request_done = true;
+  if (!stream->dispatched) Dispatch(*stream);
+  return 0;
+}
+
+void H2Connection::Dispatch(H2Stream& stream) {
+  // Streams that are reset leave their exchange running, so the stream limit alone does not
+  // bound the work one peer can cause.
+  if (running_ >= 2 * limits::kHttp2Streams) return Abort(NGHTTP2_ENHANCE_YOUR_CALM);
+  ++running_;
+  stream.dispatched = true;
+  stream.head = stream.request.method == "HEAD";
+  body_bytes_ -= stream.request.body.size();
+  stream.request.peer = CurrentPeer();
+  Serve(state_, loop_, std::move(stream.request),
+        [weak = weak_from_this(), id = stream.id](Response response) {
+          if (const auto self = weak.lock()) {
+            self->OnAnswer(id, std::move(response));
+          } else {
+            Discard(response);
+          }
+        });
+}
+
+void H2Connection::OnAnswer(std::int32_t id, Response response) {
+  --running_;
+  H2Stream* stream = Find(id);
+  if (stream == nullptr || aborted_) return Discard(response);
+  const H2Head head(response);
+  const bool empty = stream->head || response.code == 204 || response.code == 304 ||
+                     (!response.stream && response.BodySize() == 0);
+  if (empty) {
+    Discard(response);
+    nghttp2_submit_response(session_, id, head.data(), head.size(), nullptr);
+    return KickSoon();
+  }
+  if (response.stream) stream->streaming.emplace(state_, state_->streams);
+  // The connection owns the stream and the stream its body, so both outlive the callback.
+  stream->body = std::make_unique<BodyQueue>(state_, loop_, response, [this, stream] {
+    if (!std::exchange(stream->deferred, false)) return;
+    nghttp2_session_resume_data(session_, stream->id);
+    KickSoon();
+  });
+  nghttp2_data_provider provider{};
+  provider.read_callback = H2Callbacks::Read;
+  nghttp2_submit_response(session_, id, head.data(), head.size(), &provider);
+  KickSoon();
+}
+
+ssize_t H2Connection::OnRead(std::int32_t id, std::uint8_t* out, std::size_t room,
+                             std::uint32_t* flags) {
+  H2Stream* stream = Find(id);
+  if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  const std::size_t count = stream->body->Prepare(room);
+  stream->body->Take(reinterpret_cast<char*>(out), count);
+  if (stream->body->finished()) {
+    *flags |= NGHTTP2_DATA_FLAG_EOF;
+    // A request that is still arriving has had its answer.
+    if (!stream->request_done) {
+      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_NO_ERROR);
+    }
+  } else if (count == 0) {
+    stream->deferred = true;
+    return NGHTTP2_ERR_DEFERRED;
+  }
+  return static_cast<ssize_t>(count);
+}
+
+void H2Connection::OnStreamClosed(std::int32_t id) {
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return;
+  if (!found->second->dispatched) body_bytes_ -= found->second->request.body.size();
+  streams_.erase(found);
+}
+
+void H2Connection::OnClosed() {
+  aborted_ = true;
+  outlet_->Close();
+  streams_.clear();
+}
+
+void H2Connection::EndStreams() {
+  for (const auto& [id, stream] : streams_) {
+    if (!stream->streaming) continue;
+    stream->body->End();
+    if (std::exchange(stream->deferred, false)) nghttp2_session_resume_data(session_, id);
+  }
+  KickSoon();
+}
+
+void H2Connection::Retire() {
+  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
+                        nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
+                        nullptr, 0);
+  KickSoon();
+}
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,75 @@
+// An HTTP/2 connection: an nghttp2 session on a socket of Drogon's listener. nghttp2 does
+// framing, header compression and flow control; this class turns streams into exchanges, draws
+// bodies as windows and socket allow, and ends peers that flood, stall or vanish. Lives on the
+// connection's loop.
+#pragma once
+
+#include <nghttp2/nghttp2.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+#include "apiserver/http/connection.h"
+#include "apiserver/http/h2_stream.h"
+#include "apiserver/http/outlet.h"
+#include "apiserver/http/token_bucket.h"
+
+namespace trantor {
+class MsgBuffer;
+}  // namespace trantor
+
+namespace mailroom::apiserver {
+
+class H2Connection : public Connection, public std::enable_shared_from_this<H2Connection> {
+ public:
+  H2Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket);
+  ~H2Connection() override;
+
+  // Takes the socket over. Call once, when the connection is in a shared_ptr.
+  void Start();
+
+  void OnClosed() override;
+  void EndStreams() override;
+  void Retire() override;
+  void Sweep(std::chrono::steady_clock::time_point now) override;
+
+ private:
+  friend struct H2Callbacks;  // the C functions nghttp2 calls
+
+  void OnBytes(trantor::MsgBuffer& bytes);
+  Outlet::Supply Fill(std::string& out, std::size_t max);
+  void KickSoon();
+  // Breaks the connection off after telling the peer why.
+  void Abort(std::uint32_t error);
+
+  // What nghttp2 reports.
+  int OnBeginHeaders(const nghttp2_frame& frame);
+  int OnHeader(const nghttp2_frame& frame, std::string_view name, std::string_view value);
+  int OnData(std::int32_t id, std::string_view data);
+  int OnFrame(const nghttp2_frame& frame);
+  void OnStreamClosed(std::int32_t id);
+  ssize_t OnRead(std::int32_t id, std::uint8_t* out, std::size_t room, std::uint32_t* flags);
+
+  H2Stream* Find(std::int32_t id);
+  void Dispatch(H2Stream& stream);
+  void OnAnswer(std::int32_t id, Response response);
+  void SweepStream(H2Stream& stream, std::chrono::steady_clock::time_point now);
+
+  nghttp2_session* session_ = nullptr;
+  std::shared_ptr<Outlet> outlet_;
+  std::unordered_map<std::int32_t, std::unique_ptr<H2Stream>> streams_;
+  std::size_t body_bytes_ = 0;  // received and not yet dispatched, all streams
+  std::size_t running_ = 0;     // dispatched and not yet answered, reset ones included
+  TokenBucket control_frames_;
+  bool kick_posted_ = false;
+  bool aborted_ = false;
+  bool ended_ = false;  // everything handed over, closing
+  std::size_t seen_received_ = 0;
+  std::chrono::steady_clock::time_point heard_at_;
+  bool pinged_ = false;
+};
+
+}  // namespace mailroom::apiserver

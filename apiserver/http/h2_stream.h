@@ -1,0 +1,60 @@
+// One HTTP/2 stream: a request being received, then the body of its answer. Owned by its
+// H2Connection and used on its loop.
+#pragma once
+
+#include <nghttp2/nghttp2.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/http/body_queue.h"
+#include "apiserver/http/front_state.h"
+#include "storage/object/message.h"
+
+namespace mailroom::apiserver {
+
+struct H2Stream {
+  using Time = std::chrono::steady_clock::time_point;
+
+  explicit H2Stream(std::int32_t stream_id) : id(stream_id) {}
+
+  // False when the header list is over its bound.
+  bool AddHeader(std::string_view name, std::string_view value);
+
+  const std::int32_t id;
+  const Time opened = std::chrono::steady_clock::now();
+  Request request;
+  std::size_t header_bytes = 0;
+  bool headers_done = false;
+  bool dispatched = false;
+  bool head = false;          // HEAD: no body
+  std::size_t dropped = 0;    // body bytes past the limit
+  bool request_done = false;  // END_STREAM seen
+
+  // Of the answer.
+  std::unique_ptr<BodyQueue> body;
+  std::optional<FrontState::Counted> streaming;
+  bool deferred = false;           // nghttp2 waits for ready
+  std::optional<Time> stalled_at;  // since when there was no window
+};
+
+// The status line and fields of an answer as nghttp2 wants them. Fields that belong to an
+// HTTP/1.1 connection are left out.
+class H2Head {
+ public:
+  explicit H2Head(const Response& response);
+  const nghttp2_nv* data() const { return fields_.data(); }
+  std::size_t size() const { return fields_.size(); }
+
+ private:
+  void Add(std::string_view name, std::string value);
+
+  std::vector<std::pair<std::string, std::string>> text_;
+  std::vector<nghttp2_nv> fields_;
+};
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,75 @@
+// The part of an HTTP/2 connection that watches the clock.
+#include <trantor/net/EventLoop.h>
+#include <trantor/net/TcpConnection.h>
+
+#include "apiserver/http/h2_connection.h"
+#include "storage/object/log.h"
+
+namespace mailroom::apiserver {
+
+void H2Connection::Sweep(std::chrono::steady_clock::time_point now) {
+  const auto socket = socket_.lock();
+  if (!socket) return;
+  const auto cut = [&](std::string_view why) {
+    Log(Level::kInfo, "cutting an HTTP/2 connection",
+        {{"peer", CurrentPeer().address}, {"why", std::string(why)}});
+    // Not at once: closing ends the connection that asks for it.
+    loop_->queueInLoop([socket] { socket->forceClose(); });
+  };
+  if (ended_ || aborted_) {
+    if (now - heard_at_ >= limits::kLinger) cut("it does not close");
+    return;
+  }
+  if (socket->bytesReceived() != seen_received_) {
+    seen_received_ = socket->bytesReceived();
+    heard_at_ = now;
+    pinged_ = false;
+  }
+  if (outlet_->Stalled(now) >= limits::kStreamStall) return cut("it does not read");
+  const auto silence = now - heard_at_;
+  if (streams_.empty()) {
+    if (silence < state_->options.idle) return;
+    // Nothing is lost: GOAWAY names the last stream served.
+    heard_at_ = now;
+    return Retire();
+  }
+  if (pinged_ && silence >= limits::kHttp2PingAfter + limits::kHttp2PingWait) {
+    return cut("it does not answer a ping");
+  }
+  if (!pinged_ && silence >= limits::kHttp2PingAfter) {
+    pinged_ = true;
+    nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
+    KickSoon();
+  }
+  for (const auto& [id, stream] : streams_) SweepStream(*stream, now);
+}
+
+// nghttp2 does not ask for data while a window is closed, so a reader of one stream that has
+// stopped shows only here.
+void H2Connection::SweepStream(H2Stream& stream, std::chrono::steady_clock::time_point now) {
+  const auto reset = [&](std::uint32_t error) {
+    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id, error);
+    KickSoon();
+  };
+  if (!stream.dispatched) {
+    if (now - stream.opened >= limits::kRequestArrival) reset(NGHTTP2_CANCEL);
+    return;
+  }
+  const bool closed = nghttp2_session_get_stream_remote_window_size(session_, stream.id) <= 0 ||
+                      nghttp2_session_get_remote_window_size(session_) <= 0;
+  if (!stream.body || stream.deferred || !closed) {
+    stream.stalled_at.reset();
+    return;
+  }
+  if (!stream.stalled_at) stream.stalled_at = now;
+  const auto stalled = now - *stream.stalled_at;
+  if (stalled < limits::kStreamEndStall) return;
+  if (!stream.streaming) {
+    if (stalled >= limits::kIdleConnection) reset(NGHTTP2_CANCEL);
+    return;
+  }
+  stream.body->Probe();
+  if (stream.body->ended() || stalled >= limits::kStreamStall) reset(NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+}  // namespace mailroom::apiserver

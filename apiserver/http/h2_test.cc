@@ -1,0 +1,332 @@
+// HTTP/2 over real TLS sockets: curl for what ordinary clients do, hand-made frames for the rest.
+#include <gtest/gtest.h>
+#include <nghttp2/nghttp2.h>
+
+#include <thread>
+
+#include "apiserver/http/front.h"
+#include "apiserver/http/test_client.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+constexpr std::string_view kCurl = "curl -s --http2 --cacert $CA ";
+
+bool Has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string Curl(const std::string& arguments, const std::string& path) {
+  return TestFront::Get().Shell(std::string(kCurl) + arguments + " \"https://localhost:$PORT" +
+                                path + "\"");
+}
+
+std::string Number(std::uint32_t value, int bytes) {
+  std::string out;
+  for (int shift = (bytes - 1) * 8; shift >= 0; shift -= 8) {
+    out += static_cast<char>((value >> shift) & 0xff);
+  }
+  return out;
+}
+
+std::string Frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream,
+                  const std::string& payload) {
+  return Number(static_cast<std::uint32_t>(payload.size()), 3) + static_cast<char>(type) +
+         static_cast<char>(flags) + Number(stream, 4) + payload;
+}
+
+// A literal field that is not indexed; lengths below 127.
+std::string Field(const std::string& name, const std::string& value) {
+  return std::string(1, '\0') + static_cast<char>(name.size()) + name +
+         static_cast<char>(value.size()) + value;
+}
+
+std::string RequestFields(const std::string& method, const std::string& path) {
+  return Field(":method", method) + Field(":scheme", "https") + Field(":path", path) +
+         Field(":authority", "localhost");
+}
+
+std::string GetFrame(std::uint32_t stream, const std::string& path) {
+  return Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_STREAM | NGHTTP2_FLAG_END_HEADERS, stream,
+               RequestFields("GET", path));
+}
+
+// A client that speaks frames.
+class FrameClient {
+ public:
+  struct Received {
+    std::uint8_t type = 255;  // 255: the connection has ended
+    std::uint8_t flags = 0;
+    std::uint32_t stream = 0;
+    std::string payload;
+  };
+
+  FrameClient() : raw_(TestFront::Get().port(), {.alpn = "h2"}) {
+    EXPECT_EQ(raw_.protocol(), "h2");
+    raw_.Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(NGHTTP2_SETTINGS, 0, 0, ""));
+  }
+
+  void Send(const std::string& frames) { raw_.Send(frames); }
+
+  Received Read() {
+    const std::string head = raw_.ReadExactly(9);
+    if (head.size() < 9) return {};
+    const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(head[i]); };
+    Received out;
+    out.type = byte(3);
+    out.flags = byte(4);
+    out.stream = static_cast<std::uint32_t>(byte(5) << 24 | byte(6) << 16 | byte(7) << 8 | byte(8));
+    out.payload =
+        raw_.ReadExactly(static_cast<std::size_t>(byte(0) << 16 | byte(1) << 8 | byte(2)));
+    return out;
+  }
+  // The next frame of that type; the end of the connection if there is none.
+  Received Await(std::uint8_t type) {
+    while (true) {
+      Received frame = Read();
+      if (frame.type == type || frame.type == 255) return frame;
+    }
+  }
+  // The bytes of the stream's DATA frames until END_STREAM, a reset, or the end.
+  std::string Body(std::uint32_t stream) {
+    std::string body;
+    while (true) {
+      const Received frame = Read();
+      if (frame.type == 255 || (frame.type == NGHTTP2_RST_STREAM && frame.stream == stream)) break;
+      if (frame.type != NGHTTP2_DATA || frame.stream != stream) continue;
+      body += frame.payload;
+      if ((frame.flags & NGHTTP2_FLAG_END_STREAM) != 0) break;
+    }
+    return body;
+  }
+  static std::uint32_t ErrorOf(const Received& frame) {
+    const std::size_t at = frame.type == NGHTTP2_GOAWAY ? 4 : 0;
+    std::uint32_t code = 0;
+    for (std::size_t i = at; i < at + 4 && i < frame.payload.size(); ++i) {
+      code = code << 8 | static_cast<std::uint8_t>(frame.payload[i]);
+    }
+    return code;
+  }
+  RawClient& raw() { return raw_; }
+
+ private:
+  RawClient raw_;
+};
+
+TEST(Http2Test, IsNegotiatedAndFallsBack) {
+  TestFront& front = TestFront::Get();
+  EXPECT_EQ(RawClient(front.port(), {.alpn = "h2"}).protocol(), "h2");
+  EXPECT_EQ(RawClient(front.port(), {.alpn = "http/1.1"}).protocol(), "http/1.1");
+  EXPECT_EQ(RawClient(front.port(), {.alpn = "spdy/9"}).protocol(), "");
+  EXPECT_EQ(Curl("-o /dev/null -w '%{http_version}'", "/echo"), "2");
+}
+
+TEST(Http2Test, RequestsArriveWhole) {
+  const std::string answer =
+      Curl("-X PATCH -d hello -H 'Impersonate-Group: a' -H 'Impersonate-Group: b'",
+           "/a%2Fb/+?x=%41&x=2");
+  EXPECT_TRUE(Has(answer, "PATCH /a%2Fb/+\nquery=x=%41&x=2\n")) << answer;
+  EXPECT_TRUE(Has(answer, "impersonate-group=a\nimpersonate-group=b\n")) << answer;
+  EXPECT_TRUE(Has(answer, "host=localhost:")) << answer;
+  EXPECT_TRUE(Has(answer, "body=5\n")) << answer;
+}
+
+TEST(Http2Test, HeadersOfTheAnswer) {
+  const std::string head = Curl("-I", "/big/200000");
+  EXPECT_TRUE(head.starts_with("HTTP/2 200")) << head;
+  EXPECT_TRUE(Has(head, "content-length: 200000\r\n")) << head;
+  EXPECT_TRUE(Has(head, "date: ")) << head;
+  const std::string warned = Curl("-D - -o /dev/null", "/warn");
+  EXPECT_TRUE(Has(warned, "warning: 299 - \"one\"\r\nwarning: 299 - \"two\"\r\n")) << warned;
+  EXPECT_FALSE(Has(warned, "\nx-injected")) << warned;
+}
+
+TEST(Http2Test, LargeBodiesBothWays) {
+  EXPECT_EQ(Curl("-o /dev/null -w '%{size_download}'", "/big/30000000"), "30000000");
+  EXPECT_EQ(Curl("--compressed", "/big/300000"), std::string(300'000, 'b'));
+  const std::string fits = TestFront::Get().Shell(
+      "head -c 3145728 /dev/zero | curl -s --http2 --cacert $CA --data-binary @- "
+      "https://localhost:$PORT/echo");
+  EXPECT_TRUE(Has(fits, "body=3145728\n")) << fits;
+  const std::string over = TestFront::Get().Shell(
+      "head -c 3145729 /dev/zero | curl -s --http2 --cacert $CA --data-binary @- -w '%{http_code}' "
+      "https://localhost:$PORT/echo");
+  EXPECT_TRUE(Has(over, "limit is 3145728")) << over;
+  EXPECT_TRUE(over.ends_with("413")) << over;
+}
+
+TEST(Http2Test, LateAndDroppedAnswers) {
+  EXPECT_EQ(Curl("", "/later"), "later");
+  EXPECT_EQ(Curl("-o /dev/null -w '%{http_code}'", "/drop"), "500");
+}
+
+TEST(Http2Test, CertificatesGiveIdentity) {
+  TestFront& front = TestFront::Get();
+  const auto ask = [&](const KeyPair& pair) {
+    EXPECT_TRUE(WriteSecret(front.dir() + "/c.crt", pair.cert_pem).ok());
+    EXPECT_TRUE(WriteSecret(front.dir() + "/c.key", pair.key_pem).ok());
+    return Curl("--cert $DIR/c.crt --key $DIR/c.key", "/echo");
+  };
+  EXPECT_TRUE(
+      Has(ask(IssueClient(front.authority(), "jane", {"dev"}).value()), "cn=jane\no=dev\n"));
+  EXPECT_TRUE(
+      Has(ask(IssueClient(NewAuthority("other").value(), "jane", {}).value()), "rejected\n"));
+}
+
+TEST(Http2Test, StreamsAreFlushedAtOnceAndEndCleanly) {
+  FrameClient client;
+  FedStream& stream = TestFront::Get().stream("h2-flush");
+  client.Send(GetFrame(1, "/stream/h2-flush"));
+  EXPECT_EQ(client.Await(NGHTTP2_HEADERS).stream, 1u);
+  for (int i = 0; i < 100; ++i) {
+    const std::string event = "event " + std::to_string(i) + "\n";
+    stream.Feed(event);
+    ASSERT_EQ(client.Await(NGHTTP2_DATA).payload, event);
+  }
+  stream.End();
+  const auto last = client.Await(NGHTTP2_DATA);
+  EXPECT_EQ(last.payload, "");
+  EXPECT_EQ(last.flags & NGHTTP2_FLAG_END_STREAM, NGHTTP2_FLAG_END_STREAM);
+  EXPECT_TRUE(TestFront::Get().AwaitStreams(0));
+}
+
+TEST(Http2Test, ManyEventsArriveCompleteAndInOrder) {
+  FedStream& stream = TestFront::Get().stream("h2-many");
+  std::jthread feeder([&] {
+    for (int i = 0; i < 20'000; ++i) stream.Feed(std::to_string(i) + std::string(200, '.') + "\n");
+    stream.End();
+  });
+  EXPECT_EQ(TestFront::Get().Shell(
+                "curl -sN --http2 --cacert $CA https://localhost:$PORT/stream/h2-many | tr -d . | "
+                "awk '$1 != NR - 1 {bad = 1} END {print NR, bad + 0}'"),
+            "20000 0\n");
+}
+
+TEST(Http2Test, StreamsOfOneConnectionDoNotBlockEachOther) {
+  FrameClient client;
+  client.Send(GetFrame(1, "/flood"));  // stops at its window
+  EXPECT_EQ(client.Await(NGHTTP2_DATA).stream, 1u);
+  FedStream& stream = TestFront::Get().stream("h2-other");
+  // The connection's window is opened, the flood's is not.
+  client.Send(Frame(NGHTTP2_WINDOW_UPDATE, 0, 0, Number(1 << 20, 4)));
+  client.Send(GetFrame(3, "/stream/h2-other"));
+  stream.Feed("event\n");
+  stream.End();
+  EXPECT_EQ(client.Body(3), "event\n");
+}
+
+TEST(Http2Test, ResetAndDisconnectCancelTheStream) {
+  FrameClient client;
+  FedStream& reset = TestFront::Get().stream("h2-reset");
+  FedStream& gone = TestFront::Get().stream("h2-gone");
+  client.Send(GetFrame(1, "/stream/h2-reset") + GetFrame(3, "/stream/h2-gone"));
+  EXPECT_TRUE(reset.AwaitOpen());
+  EXPECT_TRUE(gone.AwaitOpen());
+  client.Send(Frame(NGHTTP2_RST_STREAM, 0, 1, Number(NGHTTP2_CANCEL, 4)));
+  EXPECT_TRUE(reset.AwaitCancelled());
+  client.raw().Close();
+  EXPECT_TRUE(gone.AwaitCancelled());
+}
+
+TEST(Http2Test, AStuckStreamIsResetOnceItsSourceHasEnded) {
+  FrameClient client;
+  FedStream& stream = TestFront::Get().stream("h2-stuck");
+  client.Send(GetFrame(1, "/stream/h2-stuck"));
+  for (int i = 0; i < 5000; ++i) stream.Feed(std::string(1024, 'e'));
+  while (stream.pulled() < 60'000) std::this_thread::yield();
+  EXPECT_LT(stream.pulled(), 200'000u);  // the client's window and a little
+  stream.Overflow();
+  const auto reset = client.Await(NGHTTP2_RST_STREAM);
+  EXPECT_EQ(reset.stream, 1u);
+  EXPECT_EQ(FrameClient::ErrorOf(reset), NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+TEST(Http2Test, MoreStreamsThanAllowedAreRefused) {
+  std::string frames;
+  for (std::uint32_t i = 0; i < limits::kHttp2Streams + 1; ++i) {
+    frames += GetFrame(2 * i + 1, "/stream/h2-cap-" + std::to_string(i));
+  }
+  FrameClient unaware;  // has not seen the limit yet
+  unaware.Send(frames);
+  const auto refused = unaware.Await(NGHTTP2_RST_STREAM);
+  EXPECT_EQ(refused.stream, 2 * limits::kHttp2Streams + 1);
+  EXPECT_EQ(FrameClient::ErrorOf(refused), NGHTTP2_REFUSED_STREAM);
+
+  FrameClient aware;
+  aware.Send(Frame(NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0, "") + frames);
+  EXPECT_EQ(FrameClient::ErrorOf(aware.Await(NGHTTP2_GOAWAY)), NGHTTP2_PROTOCOL_ERROR);
+}
+
+TEST(Http2Test, AnEndlessHeaderListIsRefused) {
+  FrameClient client;
+  // One entry of 4 KB goes to the table and is named again and again, a byte each.
+  std::string block = RequestFields("GET", "/echo");
+  block += std::string("\x40\x01x\x7f", 4) + "\xa1\x1e" + std::string(4000, 'v');
+  block += std::string(200, '\xbe');
+  client.Send(Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_STREAM | NGHTTP2_FLAG_END_HEADERS, 1, block));
+  EXPECT_EQ(client.Await(NGHTTP2_RST_STREAM).stream, 1u);
+  client.Send(GetFrame(3, "/later"));
+  EXPECT_EQ(client.Body(3), "later");
+}
+
+struct Flood {
+  const char* name;
+  std::string (*frame)(std::uint32_t);
+};
+
+class Http2FloodTest : public ::testing::TestWithParam<Flood> {};
+
+TEST_P(Http2FloodTest, EndsTheConnectionAndNothingElse) {
+  FrameClient client;
+  std::string frames;
+  for (std::uint32_t i = 0; i < 20'000; ++i) frames += GetParam().frame(2 * i + 1);
+  std::jthread sender([&] { client.Send(frames); });
+  const auto end = client.Await(NGHTTP2_GOAWAY);
+  EXPECT_EQ(end.type, NGHTTP2_GOAWAY);
+  EXPECT_NE(FrameClient::ErrorOf(end), NGHTTP2_NO_ERROR);
+  client.Await(254);  // until it ends
+  sender.join();
+  EXPECT_EQ(Curl("", "/later"), "later");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Http2FloodTest,
+    ::testing::Values(
+        Flood{"Ping", [](std::uint32_t) { return Frame(NGHTTP2_PING, 0, 0, "12345678"); }},
+        Flood{"Settings", [](std::uint32_t) { return Frame(NGHTTP2_SETTINGS, 0, 0, ""); }},
+        Flood{"Priority",
+              [](std::uint32_t id) {
+                return Frame(NGHTTP2_PRIORITY, 0, id, std::string(4, '\0') + "\x10");
+              }},
+        Flood{"RapidReset",
+              [](std::uint32_t id) {
+                return GetFrame(id, "/stream/h2-rapid") +
+                       Frame(NGHTTP2_RST_STREAM, 0, id, Number(NGHTTP2_CANCEL, 4));
+              }},
+        Flood{"EmptyData",
+              [](std::uint32_t id) {
+                return id == 1 ? Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1,
+                                       RequestFields("POST", "/echo"))
+                               : Frame(NGHTTP2_DATA, 0, 1, "");
+              }},
+        Flood{"Continuation",
+              [](std::uint32_t id) {
+                return id == 1 ? Frame(NGHTTP2_HEADERS, 0, 1, RequestFields("GET", "/echo"))
+                               : Frame(NGHTTP2_CONTINUATION, 0, 1, Field("a", "b"));
+              }},
+        Flood{"Garbage", [](std::uint32_t) { return std::string(64, '\xff'); }}),
+    [](const auto& flood) { return std::string(flood.param.name); });
+
+TEST(Http2Test, TrailersAreIgnored) {
+  FrameClient client;
+  client.Send(Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1, RequestFields("POST", "/echo")) +
+              Frame(NGHTTP2_DATA, 0, 1, "hello") +
+              Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, 1,
+                    Field("x-trailer", "t")));
+  const std::string body = client.Body(1);
+  EXPECT_TRUE(Has(body, "body=5\n")) << body;
+  EXPECT_FALSE(Has(body, "x-trailer")) << body;
+}
+
+}  // namespace
+}  // namespace mailroom::apiserver
