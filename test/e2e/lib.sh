@@ -1,0 +1,96 @@
+# Shell functions for the end-to-end tests: real processes, real kubectl, waiting on conditions.
+# A test sources this file; everything it starts ends with it. Expects MAILROOM_BUILD, the
+# directory of the binaries.
+
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+: "${MAILROOM_BUILD:?directory of the mailroom binaries}"
+dir=$(mktemp -d "${TMPDIR:-/tmp}/mailroom-e2e.XXXXXX")
+pids=()
+peers=()
+kubectl_new=$("$root/hack/peer" path kubectl-1.32)
+kubectl_old=$("$root/hack/peer" path kubectl-1.20)
+export HOME=$dir  # kubectl's caches
+
+say() { printf '== %s\n' "$*"; }
+fail() {
+  printf 'FAILED: %s\n' "$*" >&2
+  for log in "$dir"/*.log; do
+    [ -e "$log" ] && { printf -- '--- %s\n' "${log##*/}"; tail -n 40 "$log"; } >&2
+  done
+  exit 1
+}
+
+cleanup() {
+  local pid peer
+  for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
+  for peer in "${peers[@]}"; do HOME=$real_home "$root/hack/peer" stop "$peer" >/dev/null 2>&1 || true; done
+  rm -rf "$dir"
+}
+real_home=${REAL_HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}
+trap cleanup EXIT
+
+# eventually COMMAND...: runs it until it succeeds, for at most a minute.
+eventually() {
+  local end=$((SECONDS + 60))
+  until "$@" >"$dir/last" 2>&1; do
+    [ $SECONDS -lt $end ] || { cat "$dir/last" >&2; fail "never succeeded: $*"; }
+    sleep 0.1
+  done
+}
+# is WANT COMMAND...: its output is exactly WANT.
+is() {
+  local want=$1 got
+  shift
+  got=$("$@") || return 1
+  [ "$got" = "$want" ] || { printf 'got %q, want %q\n' "$got" "$want" >&2; return 1; }
+}
+gone() { ! "$@" 2>"$dir/gone" && grep -qE 'NotFound|not found|doesn.t have a resource type' "$dir/gone"; }
+
+# start_hub [DATA [PORT]]: hub_pid, hub_url; admin kubeconfig at $dir/admin.
+start_hub() {
+  local data=${1:-hub} port=${2:-0}
+  rm -f "$dir/$data.admin"
+  "$MAILROOM_BUILD/mailroom" serve --data-dir "$dir/$data" --listen "127.0.0.1:$port" \
+    --kubeconfig-out "$dir/$data.admin" >>"$dir/$data.log" 2>&1 &
+  hub_pid=$!
+  pids+=("$hub_pid")
+  eventually test -s "$dir/$data.admin"
+  hub_url=$(sed -nE 's#.*server: "?(https://[^/" ]*).*#\1#p' "$dir/$data.admin" | head -n 1)
+  hub_port=${hub_url##*:}
+}
+# In a workspace of the hub: k WORKSPACE ARGS...
+k() {
+  local workspace=$1
+  shift
+  "$kubectl_new" --kubeconfig "$dir/${hub_data:-hub}.admin" --server "$hub_url/clusters/$workspace" "$@"
+}
+k_old() {
+  local workspace=$1
+  shift
+  "$kubectl_old" --kubeconfig "$dir/${hub_data:-hub}.admin" --server "$hub_url/clusters/$workspace" "$@"
+}
+
+# start_wec NAME: a real kube-apiserver; w ARGS... is kubectl there.
+start_wec() {
+  local name=e2e-$1-$$
+  wec_kubeconfig=$(HOME=$real_home "$root/hack/peer" start "$name" --dir "$dir/$name" 2>>"$dir/peer.log" | tail -n 1)
+  peers+=("$name")
+}
+w() { "$kubectl_new" --kubeconfig "$wec_kubeconfig" "$@"; }
+
+# mailbox_of SYNCTARGET: prints the name of its mailbox.
+mailbox_of() {
+  k root get mailboxes -o "jsonpath={range .items[?(@.spec.syncTargetName=='$1')]}{.metadata.name}{end}"
+}
+has_mailbox() { [ -n "$(mailbox_of "$1")" ]; }
+
+# start_syncer MAILBOX WEC-KUBECONFIG: syncer_pid.
+start_syncer() {
+  "$MAILROOM_BUILD/mailroom" syncer-kubeconfig --data-dir "$dir/hub" --server "$hub_url" \
+    --mailbox "$1" --out "$dir/$1.kubeconfig"
+  "$MAILROOM_BUILD/mailroom-syncer" --mailbox-kubeconfig "$dir/$1.kubeconfig" \
+    --wec-kubeconfig "$2" --state-dir "$dir/syncer-$1" >>"$dir/syncer.log" 2>&1 &
+  syncer_pid=$!
+  pids+=("$syncer_pid")
+}
