@@ -67,7 +67,11 @@ Result<std::vector<ResourceFacts>> Discover(const client::Client& client) {
   for (const Json& group : *list) {
     const std::string name = StringAt(group, {"name"});
     for (const std::string& version : VersionsOf(group)) {
-      AddResources(name, version, TRY(client.GetPath("/apis/" + name + "/" + version)), out);
+      Result<Json> document = client.GetPath("/apis/" + name + "/" + version);
+      if (!document.ok() && document.error().reason() == Reason::kNotFound) {
+        return Conflict("apigroups", "", name, "it went away while being read");
+      }
+      AddResources(name, version, TRY(std::move(document)), out);
     }
   }
   return out;
