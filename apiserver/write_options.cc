@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "openapi/protobuf.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
 #include "storage/object/yaml.h"
@@ -43,8 +44,15 @@ Result<Body> DecodeText(const Call& call) {
       ParsedJson parsed = TRY(ParseYamlStrict(text));
       return Body{std::move(parsed.value), std::move(parsed.duplicates)};
     }
+    case Encoding::kProtobuf:
+      return Body{TRY(openapi::DecodeProtobuf(text)), {}};
   }
   return Internal("unknown body encoding");
+}
+
+Result<Json> DecodeTree(const Call& call) {
+  Body body = TRY(DecodeText(call));
+  return std::move(body.tree);
 }
 
 std::string FirstBytes(std::string_view text) { return std::string(text.substr(0, 30)); }
@@ -89,9 +97,14 @@ Result<Encoding> BodyEncoding(const Call& call) {
   const std::string_view type = MediaType(call.request.headers.Get("content-type"));
   if (type.empty() || type == "application/json") return Encoding::kJson;
   if (type == "application/yaml") return Encoding::kYaml;
+  std::string accepted = "application/json, application/yaml";
+  if (call.type->builtin) {
+    if (type == openapi::kProtobufMediaType) return Encoding::kProtobuf;
+    accepted += ", " + std::string(openapi::kProtobufMediaType);
+  }
   return Status(Reason::kUnsupportedMediaType,
-                "the body of the request was in an unknown format - accepted media types include: "
-                "application/json, application/yaml");
+                "the body of the request was in an unknown format - accepted media types include: " +
+                    accepted);
 }
 
 Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected) {
@@ -158,9 +171,12 @@ Result<DeleteRequest> ParseDelete(const Call& call) {
   DeleteRequest request;
   Json options = Json::object();
   if (!call.request.body.empty()) {
-    auto decoded = DecodeText(call);
+    // Option objects are built-in whatever the resource is, so their protobuf form is always read.
+    auto decoded = openapi::IsProtobuf(call.request.body)
+                       ? openapi::DecodeProtobuf(call.request.body)
+                       : DecodeTree(call);
     if (!decoded.ok()) return std::move(decoded).error();
-    options = std::move(decoded->tree);
+    options = std::move(*decoded);
     if (!options.is_object()) return BadRequest("the body must be a DeleteOptions object");
   } else {
     const Query& query = call.info.query;

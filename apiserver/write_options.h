@@ -25,7 +25,7 @@ Result<WriteOptions> ParseWriteOptions(const Call& call, std::string_view kind);
 // Who writes, for managedFields: the given manager, else the product of the User-Agent.
 Writer WriterOf(const Call& call, const WriteOptions& options);
 
-enum class Encoding { kJson, kYaml };
+enum class Encoding { kJson, kYaml, kProtobuf };
 // By Content-Type; UnsupportedMediaType when it is none of ours.
 Result<Encoding> BodyEncoding(const Call& call);
 

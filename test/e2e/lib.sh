@@ -10,7 +10,6 @@ pids=()
 peers=()
 kubectl_new=$("$root/hack/peer" path kubectl-1.32)
 kubectl_old=$("$root/hack/peer" path kubectl-1.20)
-export HOME=$dir  # kubectl's caches
 
 say() { printf '== %s\n' "$*"; }
 fail() {
@@ -24,10 +23,11 @@ fail() {
 cleanup() {
   local pid peer
   for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
-  for peer in "${peers[@]}"; do HOME=$real_home "$root/hack/peer" stop "$peer" >/dev/null 2>&1 || true; done
+  for peer in "${peers[@]}"; do
+    "$root/hack/peer" stop "$peer" --dir "$dir/$peer" >/dev/null 2>&1 || true
+  done
   rm -rf "$dir"
 }
-real_home=${REAL_HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}
 trap cleanup EXIT
 
 # eventually COMMAND...: runs it until it succeeds, for at most a minute.
@@ -63,21 +63,21 @@ start_hub() {
 k() {
   local workspace=$1
   shift
-  "$kubectl_new" --kubeconfig "$dir/${hub_data:-hub}.admin" --server "$hub_url/clusters/$workspace" "$@"
+  "$kubectl_new" --cache-dir "$dir/cache" --kubeconfig "$dir/${hub_data:-hub}.admin" --server "$hub_url/clusters/$workspace" "$@"
 }
 k_old() {
   local workspace=$1
   shift
-  "$kubectl_old" --kubeconfig "$dir/${hub_data:-hub}.admin" --server "$hub_url/clusters/$workspace" "$@"
+  "$kubectl_old" --cache-dir "$dir/cache-old" --kubeconfig "$dir/${hub_data:-hub}.admin" --server "$hub_url/clusters/$workspace" "$@"
 }
 
 # start_wec NAME: a real kube-apiserver; w ARGS... is kubectl there.
 start_wec() {
   local name=e2e-$1-$$
-  wec_kubeconfig=$(HOME=$real_home "$root/hack/peer" start "$name" --dir "$dir/$name" 2>>"$dir/peer.log" | tail -n 1)
+  wec_kubeconfig=$("$root/hack/peer" start "$name" --dir "$dir/$name" 2>>"$dir/peer.log" | tail -n 1)
   peers+=("$name")
 }
-w() { "$kubectl_new" --kubeconfig "$wec_kubeconfig" "$@"; }
+w() { "$kubectl_new" --cache-dir "$dir/cache" --kubeconfig "$wec_kubeconfig" "$@"; }
 
 # mailbox_of SYNCTARGET: prints the name of its mailbox.
 mailbox_of() {
