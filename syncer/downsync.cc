@@ -5,6 +5,7 @@
 #include "storage/object/limits.h"
 #include "storage/object/log.h"
 #include "syncer/rewrite.h"
+#include "syncer/undeclared.h"
 #include "syncer/upstatus.h"
 
 namespace mailroom::syncer {
@@ -95,6 +96,9 @@ Result<Downsync::Pair> Downsync::Look(const Place& place, const std::string& api
       return std::move(found).error();
     }
   }
+  if (pair.desired.has_value() && pair.existing.has_value()) {
+    YieldScale(*pair.existing, *pair.desired);
+  }
   return pair;
 }
 
@@ -144,8 +148,20 @@ Result<void> Downsync::Apply(const Place& place, const std::string& api_version,
   if (pair.existing.has_value() && IsCreateOnly(*pair.existing) && !IsCreateOnly(body)) {
     Set(body, {"metadata", "annotations", openapi::kOverwriteAnnotation}, "true");
   }
-  auto applied = parts_.wec.client.Apply(RefOf(place, api_version), body, kFieldManager, true);
-  if (!applied.ok()) return std::move(applied).error();
+  const client::ObjectRef ref = RefOf(place, api_version);
+  auto applied = parts_.wec.client.Apply(ref, body, kFieldManager, true);
+  if (!applied.ok()) {
+    Json known = body;
+    const auto dropped = DropUndeclared(applied.error().message(), known);
+    if (dropped.empty()) return std::move(applied).error();
+    Log(Level::kWarn, "the WEC does not know some fields",
+        {{"resource", LaneOf(place.resource)},
+         {"namespace", place.ns},
+         {"name", place.name},
+         {"first", dropped.front()}});
+    applied = parts_.wec.client.Apply(ref, known, kFieldManager, true);
+    if (!applied.ok()) return std::move(applied).error();
+  }
   Settle(place, body, *applied);
   Log(Level::kInfo, "applied in the WEC",
       {{"resource", LaneOf(place.resource)}, {"namespace", place.ns}, {"name", place.name}});

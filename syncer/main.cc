@@ -21,8 +21,9 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: mailroom-syncer --mailbox-kubeconfig FILE [--mailbox-context NAME]\n"
-    "                       --wec-kubeconfig FILE [--wec-context NAME]\n"
-    "                       [--state-dir DIR] [--log-level debug|info|warn|error]\n";
+    "                       [--wec-kubeconfig FILE [--wec-context NAME]]\n"
+    "                       [--state-dir DIR] [--log-level debug|info|warn|error]\n"
+    "Without --wec-kubeconfig, the cluster this runs in is the edge cluster.\n";
 
 struct Flags {
   std::string mailbox_kubeconfig, mailbox_context;
@@ -47,9 +48,7 @@ std::optional<Flags> ParseFlags(int argc, char** argv) {
     if (found < 0 || found > 5) return std::nullopt;
     *targets[found] = optarg;
   }
-  if (optind != argc || flags.mailbox_kubeconfig.empty() || flags.wec_kubeconfig.empty()) {
-    return std::nullopt;
-  }
+  if (optind != argc || flags.mailbox_kubeconfig.empty()) return std::nullopt;
   return flags;
 }
 
@@ -127,7 +126,9 @@ int Main(int argc, char** argv) {
   }
   SetLogLevel(*level);
   const auto mailbox = client::LoadKubeconfig(flags->mailbox_kubeconfig, flags->mailbox_context);
-  const auto wec = client::LoadKubeconfig(flags->wec_kubeconfig, flags->wec_context);
+  const auto wec = flags->wec_kubeconfig.empty()
+                       ? client::InClusterConfig()
+                       : client::LoadKubeconfig(flags->wec_kubeconfig, flags->wec_context);
   for (const auto* config : {&mailbox, &wec}) {
     if (config->ok()) continue;
     std::cerr << "mailroom-syncer: " << config->error().message() << "\n";

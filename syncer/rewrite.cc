@@ -88,6 +88,16 @@ Json BareNamespace(const std::string& name) {
   return {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}};
 }
 
+void YieldScale(const Json& existing, Json& desired) {
+  const Json* managers = Find(existing, {"metadata", "managedFields"});
+  if (managers == nullptr || !managers->is_array()) return;
+  for (const Json& entry : *managers) {
+    const bool scaled = StringAt(entry, {"subresource"}) == "scale" &&
+                        Find(entry, {"fieldsV1", "f:spec", "f:replicas"}) != nullptr;
+    if (scaled) Erase(desired, {"spec", "replicas"});
+  }
+}
+
 Json Project(const Json& actual, const Json& desired) {
   if (actual.is_object() && desired.is_object()) {
     Json out = Json::object();

@@ -15,6 +15,10 @@ Json DesiredBody(Json mailbox_copy, const GroupResource& resource, const Identit
 // A Namespace of which only the existence is wanted.
 Json BareNamespace(const std::string& name);
 
+// Drops spec.replicas from `desired` when in `existing` the scale subresource decides it, as a
+// horizontal autoscaler's does.
+void YieldScale(const Json& existing, Json& desired);
+
 // `actual` reduced to the members and elements that `desired` speaks of. Equal to `desired` when
 // the WEC holds everything desired literally. A WEC that writes values its own way (quantities,
 // defaults in lists) gives a projection that differs but stays the same until somebody changes

@@ -138,6 +138,18 @@ TEST(Project, AWordingStaysTheSameWhileOthersWriteElsewhere) {
   EXPECT_NE(Fingerprint(Project(Yaml("{spec: {cpu: '2'}}"), desired)), before);
 }
 
+TEST(YieldScale, OnlyToTheScaleSubresource) {
+  const auto yielded = [](const std::string& manager) {
+    Json desired = Yaml("{spec: {replicas: 2, x: 1}}");
+    YieldScale(Yaml("{metadata: {managedFields: [" + manager + "]}}"), desired);
+    return Find(desired, {"spec", "replicas"}) == nullptr;
+  };
+  const std::string fields = "fieldsV1: {'f:spec': {'f:replicas': {}}}";
+  EXPECT_TRUE(yielded("{manager: hpa, subresource: scale, " + fields + "}"));
+  EXPECT_FALSE(yielded("{manager: kubectl-edit, " + fields + "}"));
+  EXPECT_FALSE(yielded("{manager: hpa, subresource: scale, fieldsV1: {'f:spec': {'f:x': {}}}}"));
+}
+
 TEST(MergeDiff, MakesOneIntoTheOther) {
   const char* const values[] = {"{}", "{a: 1}", "{a: {b: 1, c: [1, 2]}}", "{a: {c: [2]}, d: x}",
                                 "{a: [1]}"};

@@ -92,7 +92,11 @@ Result<client::Requeue> Syncer::ReadConfigs() {
 Result<client::Requeue> Syncer::ReconcileResource(const GroupResource& resource) {
   const auto selection = parts_.instructions.Get();
   const std::string api_version = VersionOf(resource);
-  if (selection == nullptr || api_version.empty()) return client::Requeue{};
+  if (selection == nullptr) return client::Requeue{};
+  if (api_version.empty()) {
+    TRY(StopResource(resource));
+    return client::Requeue{};
+  }
   const bool selected = selection->resources().contains(resource);
   const bool in_mailbox = TRY(Serve(parts_.mailbox, resource, api_version));
   parts_.unserved.Set(resource, !in_mailbox);
@@ -110,11 +114,23 @@ Result<client::Requeue> Syncer::ReconcileResource(const GroupResource& resource)
   }
   parts_.report.Clear(WholeResource(resource));
   const auto there = parts_.wec.collections.Of(resource);
-  if (!selected && there != nullptr && there->synced() && there->size() == 0) {
+  const bool unused = !selected && there != nullptr && there->synced() && there->size() == 0;
+  if (Idle(resource, unused)) {
     TRY(StopResource(resource));
     return client::Requeue{};
   }
-  return client::Requeue{in_mailbox ? std::chrono::seconds(0) : limits::kForeignCheck};
+  const bool again = unused || !in_mailbox;
+  return client::Requeue{again ? limits::kForeignCheck : std::chrono::seconds(0)};
+}
+
+bool Syncer::Idle(const GroupResource& resource, bool unused) {
+  const auto now = Clock::Real().Monotonic();
+  std::lock_guard lock(idle_mutex_);
+  if (!unused) {
+    idle_.erase(resource);
+    return false;
+  }
+  return now - idle_.try_emplace(resource, now).first->second >= limits::kForeignCheck;
 }
 
 // A kind that is missing holds up its own objects only.

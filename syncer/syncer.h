@@ -50,11 +50,17 @@ class Syncer : public client::Reconciler {
   std::unique_ptr<client::Informer> WatchCrds(const client::Client& client);
   std::unique_ptr<client::Informer> WatchIdentity();
 
+  // True when the resource has been without a wish and without an object for a while. The pause
+  // lets an object that was applied a moment ago show up in the WEC's watch.
+  bool Idle(const GroupResource& resource, bool unused);
+
   const Options options_;
   Memory memory_;
   std::unique_ptr<client::Controller> controller_;
   Parts parts_;
   Downsync downsync_;
+  std::mutex idle_mutex_;
+  std::map<GroupResource, std::chrono::steady_clock::time_point> idle_;  // guarded by idle_mutex_
   std::unique_ptr<client::Informer> configs_;
   std::unique_ptr<client::Informer> mailbox_crds_;
   std::unique_ptr<client::Informer> wec_crds_;

@@ -75,12 +75,12 @@ void SetBlob(CURL* easy, CURLoption option, const std::string& pem) {
 
 }  // namespace
 
-CurlExchange::CurlExchange(const ServerConfig& config, Request request, StreamSink& sink,
-                           bool long_lived)
+CurlExchange::CurlExchange(const ServerConfig& config, const std::string& token, Request request,
+                           StreamSink& sink, bool long_lived)
     : request_(std::move(request)), easy_(curl_easy_init()), sink_(&sink) {
   Configure(config, long_lived);
   ConfigureTls(config);
-  ConfigureRequest(config);
+  ConfigureRequest(config, token);
 }
 
 CurlExchange::~CurlExchange() {
@@ -125,7 +125,7 @@ void CurlExchange::AddHeaderLine(std::string_view line) {
   header_list_ = curl_slist_append(header_list_, std::string(line).c_str());
 }
 
-void CurlExchange::ConfigureRequest(const ServerConfig& config) {
+void CurlExchange::ConfigureRequest(const ServerConfig& config, const std::string& token) {
   std::string url = config.url;
   if (!config.tls_server_name.empty()) {
     // The certificate is checked against the URL's host, so the URL names the expected one and
@@ -153,7 +153,7 @@ void CurlExchange::ConfigureRequest(const ServerConfig& config) {
     if (request_.headers.Get("content-type").empty()) AddHeaderLine("Content-Type:");
   }
   for (const auto& [name, value] : request_.headers.fields()) AddHeaderLine(name + ": " + value);
-  if (!config.token.empty()) AddHeaderLine("Authorization: Bearer " + config.token);
+  if (!token.empty()) AddHeaderLine("Authorization: Bearer " + token);
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, header_list_);
 }
 

@@ -17,8 +17,9 @@ namespace mailroom::client {
 class CurlExchange {
  public:
   // `config` and `sink` outlive the exchange (the sink at least until Detach). A long exchange,
-  // such as a watch, has no deadline of its own.
-  CurlExchange(const ServerConfig& config, Request request, StreamSink& sink, bool long_lived);
+  // such as a watch, has no deadline of its own. `token` is the one of the moment.
+  CurlExchange(const ServerConfig& config, const std::string& token, Request request,
+               StreamSink& sink, bool long_lived);
   ~CurlExchange();
   CurlExchange(const CurlExchange&) = delete;
   CurlExchange& operator=(const CurlExchange&) = delete;
@@ -34,7 +35,7 @@ class CurlExchange {
   static std::size_t OnBody(char* data, std::size_t size, std::size_t count, void* self);
   void Configure(const ServerConfig& config, bool long_lived);
   void ConfigureTls(const ServerConfig& config);
-  void ConfigureRequest(const ServerConfig& config);
+  void ConfigureRequest(const ServerConfig& config, const std::string& token);
   void AddHeaderLine(std::string_view line);
   bool Deliver(std::string_view piece);
 

@@ -87,6 +87,7 @@ class CurlTransport : public Transport {
     ExchangePtr exchange_;
   };
 
+  std::string Token();
   void Begin(ExchangePtr exchange);
   void Close(ExchangePtr exchange);
   void Run();
@@ -104,6 +105,8 @@ class CurlTransport : public Transport {
   std::vector<ExchangePtr> starting_;
   std::vector<ExchangePtr> closing_;
   std::vector<Timer> new_timers_;
+  std::string token_;
+  SteadyClock::time_point token_read_;
 
   // Loop thread only.
   std::unordered_map<CURL*, ExchangePtr> running_;
@@ -113,7 +116,10 @@ class CurlTransport : public Transport {
 };
 
 CurlTransport::CurlTransport(ServerConfig config)
-    : config_(std::move(config)), multi_(curl_multi_init()) {
+    : config_(std::move(config)),
+      multi_(curl_multi_init()),
+      token_(config_.token),
+      token_read_(SteadyClock::now()) {
   curl_multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
   curl_multi_setopt(multi_, CURLMOPT_MAX_HOST_CONNECTIONS,
                     static_cast<long>(limits::kClientConnections));
@@ -134,12 +140,12 @@ CurlTransport::~CurlTransport() {
 
 Result<Response> CurlTransport::Send(Request request) {
   Collector collector;
-  Begin(std::make_shared<CurlExchange>(config_, std::move(request), collector, false));
+  Begin(std::make_shared<CurlExchange>(config_, Token(), std::move(request), collector, false));
   return collector.Wait();
 }
 
 std::unique_ptr<OpenStream> CurlTransport::Open(Request request, StreamSink& sink) {
-  auto exchange = std::make_shared<CurlExchange>(config_, std::move(request), sink, true);
+  auto exchange = std::make_shared<CurlExchange>(config_, Token(), std::move(request), sink, true);
   auto handle = std::make_unique<Handle>(*this, exchange);
   Begin(std::move(exchange));
   return handle;
@@ -151,6 +157,17 @@ void CurlTransport::After(std::chrono::milliseconds delay, std::function<void()>
     new_timers_.emplace_back(SteadyClock::now() + delay, std::move(task));
   }
   curl_multi_wakeup(multi_);
+}
+
+std::string CurlTransport::Token() {
+  std::lock_guard lock(mutex_);
+  const auto now = SteadyClock::now();
+  if (!config_.token_file.empty() && now - token_read_ >= limits::kTokenReread) {
+    token_read_ = now;
+    // An unreadable file leaves the old token, which the server judges.
+    if (Result<std::string> fresh = ReadToken(config_.token_file); fresh.ok()) token_ = *fresh;
+  }
+  return token_;
 }
 
 void CurlTransport::Begin(ExchangePtr exchange) {

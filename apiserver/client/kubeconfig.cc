@@ -3,6 +3,7 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/escaping.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -19,6 +20,8 @@ Result<std::string> ReadFile(const std::filesystem::path& path) {
   if (!file || !(text << file.rdbuf())) return BadRequest("cannot read " + path.string());
   return text.str();
 }
+
+constexpr const char* kServiceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 // The member `kind` of the entry called `name` in the list `plural`.
 Result<Json> Entry(const Json& config, std::string_view plural, std::string_view kind,
@@ -79,13 +82,36 @@ Result<void> ReadUser(const Json& user, const std::filesystem::path& folder, Ser
   }
   out.token = StringAt(user, {"token"});
   if (const std::string file = StringAt(user, {"tokenFile"}); out.token.empty() && !file.empty()) {
-    out.token = TRY(ReadFile(folder / file));
-    absl::StripAsciiWhitespace(&out.token);
+    out.token_file = (folder / file).string();
+    out.token = TRY(ReadToken(out.token_file));
   }
   return Ok();
 }
 
 }  // namespace
+
+Result<std::string> ReadToken(const std::string& file) {
+  std::string token = TRY(ReadFile(file));
+  absl::StripAsciiWhitespace(&token);
+  if (token.empty()) return BadRequest(file + " holds no token");
+  return token;
+}
+
+Result<ServerConfig> InClusterConfig() {
+  const char* const host = std::getenv("KUBERNETES_SERVICE_HOST");
+  const char* const port = std::getenv("KUBERNETES_SERVICE_PORT");
+  if (host == nullptr || port == nullptr) {
+    return BadRequest("this is not a container of a Kubernetes cluster; give a kubeconfig");
+  }
+  const bool six = std::string_view(host).find(':') != std::string_view::npos;
+  const std::filesystem::path folder = kServiceAccount;
+  ServerConfig out;
+  out.url = std::string("https://") + (six ? "[" : "") + host + (six ? "]:" : ":") + port;
+  out.ca_pem = TRY(ReadFile(folder / "ca.crt"));
+  out.token_file = (folder / "token").string();
+  out.token = TRY(ReadToken(out.token_file));
+  return out;
+}
 
 Result<ServerConfig> LoadKubeconfig(const std::string& path, const std::string& context) {
   const std::string text = TRY(ReadFile(path));

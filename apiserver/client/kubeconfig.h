@@ -15,6 +15,7 @@ struct ServerConfig {
   std::string certificate_pem;
   std::string key_pem;
   std::string token;
+  std::string token_file;  // read again from time to time, because such tokens are rotated
   std::string tls_server_name;
   bool insecure = false;
   std::string ns;  // namespace of the context
@@ -22,6 +23,10 @@ struct ServerConfig {
 
 // `context` "" means current-context.
 Result<ServerConfig> LoadKubeconfig(const std::string& path, const std::string& context);
+// The server and the service account that a container in a Kubernetes cluster is given.
+Result<ServerConfig> InClusterConfig();
+// The token in a file, without the white space around it.
+Result<std::string> ReadToken(const std::string& file);
 // One cluster, user and context named `name`, everything embedded.
 std::string RenderKubeconfig(const ServerConfig& config, const std::string& name);
 
