@@ -5,6 +5,7 @@
 #include "openapi/base64.h"
 #include "openapi/crd.h"
 #include "openapi/defaults.h"
+#include "openapi/normalize_quantity.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::openapi {
@@ -62,6 +63,30 @@ void HostNetworkPorts(Json& pod) {
       }
     }
   }
+}
+
+// The positive amounts of cpu and memory in a list of resources, by name.
+Json ComputeAmounts(const Json& container, std::string_view list) {
+  Json amounts = Json::object();
+  for (const char* name : {"cpu", "memory"}) {
+    const std::string text = StringAt(container, {"resources", list, name});
+    if (QuantityMillis(text).value_or(0) > 0) amounts[name] = CanonicalQuantity(text);
+  }
+  return amounts;
+}
+
+void QosClass(Json& pod) {
+  if (!StringAt(pod, {"status", "qosClass"}).empty()) return;
+  bool any = false, guaranteed = true;
+  for (const char* list : {"containers", "initContainers"}) {
+    for (const Json& container : ItemsAt(pod, {"spec", list})) {
+      const Json requests = ComputeAmounts(container, "requests");
+      const Json limits = ComputeAmounts(container, "limits");
+      any |= !requests.empty() || !limits.empty();
+      guaranteed &= limits.size() == 2 && requests == limits;
+    }
+  }
+  Set(pod, {"status", "qosClass"}, !any ? "BestEffort" : (guaranteed ? "Guaranteed" : "Burstable"));
 }
 
 // `latest`, also when neither tag nor digest is given.
@@ -185,10 +210,11 @@ void PolicyTypes(Json& spec) {
   Set(spec, {"policyTypes"}, types);
 }
 
-constexpr std::array<std::pair<std::string_view, DefaultFunction>, 16> kFunctions = {{
+constexpr std::array<std::pair<std::string_view, DefaultFunction>, 17> kFunctions = {{
     {"namespaceNameLabel", NamespaceNameLabel},
     {"requestsFromLimits", RequestsFromLimits},
     {"hostNetworkPorts", HostNetworkPorts},
+    {"qosClass", QosClass},
     {"pullPolicy", PullPolicy},
     {"volumeSource", VolumeSource},
     {"replicationControllerLabels", ReplicationControllerLabels},

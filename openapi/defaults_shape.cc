@@ -1,5 +1,7 @@
+#include "openapi/base64.h"
 #include "openapi/defaults.h"
 #include "openapi/normalize_quantity.h"
+#include "storage/object/clock.h"
 
 namespace mailroom::openapi {
 namespace {
@@ -20,6 +22,18 @@ bool IsEmpty(const Schema& schema, const Json& value) {
     case Wire::kDouble: return value.is_number() && value.get<double>() == 0;
     case Wire::kMap: return value.is_object() && value.empty();
     default: return false;
+  }
+}
+
+// Times in UTC with whole seconds, bytes without line breaks.
+void SettleText(const Schema& schema, Json& value) {
+  const std::string& text = value.get_ref<const std::string&>();
+  if (schema.wire == Wire::kTime && (text.size() != 20 || !text.ends_with('Z'))) {
+    const std::int64_t seconds = ParseTime(text);
+    if (seconds == -1) return;
+    value = FormatTime(std::chrono::system_clock::time_point(std::chrono::seconds(seconds)));
+  } else if (schema.wire == Wire::kBytes && text.find_first_of("\r\n") != std::string::npos) {
+    if (auto bytes = DecodeBase64(text)) value = EncodeBase64(*bytes);
   }
 }
 
@@ -54,6 +68,7 @@ void SettleShape(const Schema& schema, Json& value) {
     if (value.is_string()) value = CanonicalQuantity(value.get_ref<const std::string&>());
     return;
   }
+  if (value.is_string()) return SettleText(schema, value);
   if (!value.is_object()) return;
   if (schema.additional != nullptr) {
     for (Json& member : value) SettleShape(*schema.additional, member);

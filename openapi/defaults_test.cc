@@ -77,7 +77,7 @@ spec:
     resources: {}
     env: [{name: N, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: metadata.name}}}]
   volumes: [{name: v, emptyDir: {}}, {name: w, configMap: {name: cm, defaultMode: 420}}, {name: x, hostPath: {path: /x, type: ''}}]
-status: {}
+status: {phase: Pending, qosClass: Burstable}
 )"},
     {"Deployment",
      {"apps", "v1", "Deployment"},
@@ -215,6 +215,33 @@ webhooks:
      "{metadata: {name: a}, spec: {priorityLevelConfiguration: {name: p}, matchingPrecedence: "
      "1000}, status: {}}"},
 };
+
+TEST(Defaults, RewritesValuesInOneForm) {
+  ResourceType type;
+  type.schema = BuiltinKind({"", "v1", "Secret"});
+  Json secret = Yaml("{metadata: {deletionTimestamp: '2024-01-01T02:00:00.5+02:00'}}");
+  secret["data"]["a"] = "aGVs\nbG8=\n";
+  ApplyDefaults(type, secret);
+  EXPECT_EQ(secret["metadata"]["deletionTimestamp"], "2024-01-01T00:00:00Z");
+  EXPECT_EQ(secret["data"]["a"], "aGVsbG8=");
+}
+
+TEST(Defaults, ClassesPodsByResources) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"[{name: a}]", "BestEffort"},
+      {"[{name: a, resources: {requests: {cpu: 1}}}]", "Burstable"},
+      {"[{name: a, resources: {limits: {cpu: 1, memory: 1Gi}}}]", "Guaranteed"},
+      {"[{name: a, resources: {limits: {cpu: 1, memory: 1Gi}}}, {name: b}]", "Burstable"},
+      {"[{name: a, resources: {limits: {nvidia.com/gpu: 1}}}]", "BestEffort"},
+  };
+  ResourceType type;
+  type.schema = BuiltinKind({"", "v1", "Pod"});
+  for (const auto& [containers, expected] : cases) {
+    Json pod = {{"spec", {{"containers", Yaml(containers)}}}};
+    ApplyDefaults(type, pod);
+    EXPECT_EQ(pod["status"]["qosClass"], expected) << containers;
+  }
+}
 
 TEST(Defaults, FillsBuiltinObjects) {
   for (const Case& c : kCases) {

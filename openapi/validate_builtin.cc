@@ -1,12 +1,174 @@
 #include "openapi/validate_builtin.h"
 
-#include "openapi/crd.h"
+#include <algorithm>
+#include <array>
+
+#include "openapi/validate_names.h"
 
 namespace mailroom::openapi {
+namespace {
+
+struct KindRow {
+  std::string_view group, kind;
+  void (*check)(const BuiltinCheck&);
+};
+
+constexpr std::array<KindRow, 29> kKinds = {{
+    {"", "ConfigMap", CheckConfigMap},
+    {"", "Secret", CheckSecret},
+    {"", "Pod", CheckPod},
+    {"", "Service", CheckService},
+    {"", "Namespace", CheckNamespaceObject},
+    {"", "ReplicationController", CheckReplicationController},
+    {"", "PersistentVolumeClaim", CheckVolumeClaim},
+    {"", "Event", CheckCoreEvent},
+    {"events.k8s.io", "Event", CheckNewEvent},
+    {"apps", "Deployment", CheckDeployment},
+    {"apps", "ReplicaSet", CheckReplicaSet},
+    {"apps", "StatefulSet", CheckStatefulSet},
+    {"apps", "DaemonSet", CheckDaemonSet},
+    {"batch", "Job", CheckJob},
+    {"batch", "CronJob", CheckCronJob},
+    {"autoscaling", "HorizontalPodAutoscaler", CheckAutoscaler},
+    {"policy", "PodDisruptionBudget", CheckDisruptionBudget},
+    {"rbac.authorization.k8s.io", "Role", CheckRole},
+    {"rbac.authorization.k8s.io", "ClusterRole", CheckClusterRole},
+    {"rbac.authorization.k8s.io", "RoleBinding", CheckRoleBinding},
+    {"rbac.authorization.k8s.io", "ClusterRoleBinding", CheckClusterRoleBinding},
+    {"coordination.k8s.io", "Lease", CheckLease},
+    {"scheduling.k8s.io", "PriorityClass", CheckPriorityClass},
+    {"storage.k8s.io", "StorageClass", CheckStorageClass},
+    {"networking.k8s.io", "Ingress", CheckIngress},
+    {"apiregistration.k8s.io", "APIService", CheckApiService},
+    {"certificates.k8s.io", "CertificateSigningRequest", CheckCertificateRequest},
+    {"admissionregistration.k8s.io", "MutatingWebhookConfiguration", CheckWebhooks},
+    {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", CheckWebhooks},
+}};
+
+// Members that the facts call required and the server leaves to the reader of the object, or
+// that another check reports with more words.
+bool IsLenient(std::string_view type, std::string_view member) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kLenient = {{
+      {"core/v1.HTTPHeader", "value"},
+      {"core/v1.Container", "name"},
+      {"core/v1.EphemeralContainer", "name"},
+      {"core/v1.VolumeMount", "name"},
+      {"core/v1.VolumeMount", "mountPath"},
+      {"core/v1.Volume", "name"},
+      {"core/v1.Toleration", "key"},
+      {"core/v1.EndpointAddress", "ip"},
+      {"core/v1.TypedLocalObjectReference", "kind"},
+      {"rbac/v1.RoleRef", "apiGroup"},
+      {"rbac/v1.RoleRef", "kind"},
+      {"rbac/v1.RoleRef", "name"},
+      {"rbac/v1.Subject", "kind"},
+      {"rbac/v1.Subject", "name"},
+      {"networking/v1.HTTPIngressPath", "pathType"},
+      {"flowcontrol/v1.LimitResponse", "type"},
+      {"apiextensions/v1.CustomResourceDefinitionSpec", "scope"},
+  }};
+  for (std::string_view home : {"apiextensions/", "events/", "meta/"}) {
+    if (type.starts_with(home)) return true;
+  }
+  return std::find(kLenient.begin(), kLenient.end(), std::pair(type, member)) != kLenient.end();
+}
+
+bool IsMissing(const Schema& schema, const Json* value) {
+  if (value == nullptr) return schema.type != Type::kArray && schema.type != Type::kInteger;
+  return value->is_string() && value->get_ref<const std::string&>().empty();
+}
+
+void CheckEnum(const Schema& schema, const Json& value, const std::string& path,
+               std::vector<Cause>& causes) {
+  if (schema.enum_values.empty() || !value.is_string() || value == "") return;
+  std::vector<std::string> supported;
+  for (const Json& allowed : schema.enum_values) {
+    if (allowed == value) return;
+    if (allowed != "") supported.push_back(allowed.get<std::string>());
+  }
+  causes.push_back(UnsupportedValue(path, Rendered(value), supported));
+}
+
+}  // namespace
+
+void BuiltinCheck::Required(const std::string& field, std::string detail) const {
+  causes.push_back(RequiredValue(field, std::move(detail)));
+}
+
+void BuiltinCheck::Invalid(const std::string& field, const Json& value, std::string detail) const {
+  causes.push_back(InvalidValue(field, Rendered(value), std::move(detail)));
+}
+
+void BuiltinCheck::Forbidden(const std::string& field, std::string detail) const {
+  causes.push_back(ForbiddenValue(field, std::move(detail)));
+}
+
+void BuiltinCheck::Immutable(Path path) const {
+  if (old == nullptr) return;
+  CheckImmutable(causes, DottedPath(path), Find(object, path), Find(*old, path));
+}
+
+void BuiltinCheck::NonNegative(Path path) const {
+  const Json* value = Find(object, path);
+  if (value == nullptr || !value->is_number_integer() || value->get<std::int64_t>() >= 0) return;
+  Invalid(DottedPath(path), *value, "must be greater than or equal to 0");
+}
+
+const Json& ArrayAt(const Json& object, Path path) {
+  static const Json kNone = Json::array();
+  const Json* found = Find(object, path);
+  return found != nullptr && found->is_array() ? *found : kNone;
+}
+
+std::string DottedPath(Path path) {
+  std::string out;
+  for (std::string_view member : path) {
+    if (!out.empty()) out += '.';
+    out += member;
+  }
+  return out;
+}
+
+void CheckDeclared(const Schema& schema, const Json& value, const std::string& path,
+                   std::vector<Cause>& causes) {
+  if (value.is_array() && schema.items != nullptr) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      CheckDeclared(*schema.items, value[i], path + "[" + std::to_string(i) + "]", causes);
+    }
+    return;
+  }
+  CheckEnum(schema, value, path, causes);
+  if (!value.is_object() || schema.is_object_meta || schema.wire == Wire::kRaw) return;
+  if (schema.additional != nullptr) {
+    for (const auto& [name, member] : value.items()) {
+      CheckDeclared(*schema.additional, member, path + "[" + name + "]", causes);
+    }
+    return;
+  }
+  for (const Property& property : schema.properties) {
+    auto member = value.find(property.name);
+    const Json* found = member == value.end() ? nullptr : &*member;
+    const std::string field = path.empty() ? property.name : path + "." + property.name;
+    if (property.required && IsMissing(*property.schema, found) &&
+        property.schema->wire != Wire::kBool && !IsLenient(schema.name, property.name)) {
+      causes.push_back(RequiredValue(field));
+    } else if (found != nullptr && !(path.empty() && property.name == "status")) {
+      CheckDeclared(*property.schema, *found, field, causes);
+    }
+  }
+}
 
 std::vector<Cause> ValidateBuiltin(const ResourceType& type, const Json& object, const Json* old) {
-  if (type.gvk.kind == "CustomResourceDefinition") return ValidateCrd(object, old);
-  return {};
+  std::vector<Cause> causes;
+  if (type.gvk.group == "apiextensions.k8s.io") return causes;
+  CheckDeclared(*type.schema, object, "", causes);
+  const BuiltinCheck check{object, old, causes};
+  for (const KindRow& row : kKinds) {
+    if (row.group == type.gvk.group && row.kind == type.gvk.kind) {
+      row.check(check);
+    }
+  }
+  return causes;
 }
 
 }  // namespace mailroom::openapi

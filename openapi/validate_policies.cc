@@ -1,0 +1,200 @@
+// Kinds with a few rules each: namespaces, leases, classes, claims, budgets, APIServices,
+// webhooks.
+#include <algorithm>
+#include <set>
+
+#include "openapi/normalize_quantity.h"
+#include "openapi/validate_builtin.h"
+#include "openapi/validate_names.h"
+
+namespace mailroom::openapi {
+
+void CheckNamespaceObject(const BuiltinCheck& check) {
+  const auto finalizers = StringsAt(check.object, {"spec", "finalizers"});
+  for (std::size_t i = 0; i < finalizers.size(); ++i) {
+    const std::string field = "spec.finalizers[" + std::to_string(i) + "]";
+    const std::string& name = finalizers[i];
+    AddInvalid(check.causes, field, name, CheckQualifiedName(name));
+    if (name.find('/') == std::string::npos && name != "kubernetes" && name != "orphan") {
+      check.Invalid(field, name,
+                    "name is neither a standard finalizer name nor is it fully qualified");
+    }
+  }
+}
+
+void CheckLease(const BuiltinCheck& check) {
+  const Json* duration = Find(check.object, {"spec", "leaseDurationSeconds"});
+  if (duration != nullptr && IntAt(check.object, {"spec", "leaseDurationSeconds"}) <= 0) {
+    check.Invalid("spec.leaseDurationSeconds", *duration, "must be greater than 0");
+  }
+  check.NonNegative({"spec", "leaseTransitions"});
+  if (!StringAt(check.object, {"spec", "preferredHolder"}).empty() &&
+      StringAt(check.object, {"spec", "strategy"}).empty()) {
+    check.Forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined");
+  }
+}
+
+void CheckPriorityClass(const BuiltinCheck& check) {
+  constexpr std::int64_t kHighestUser = 1'000'000'000;
+  const std::string name = StringAt(check.object, {"metadata", "name"});
+  const std::int64_t value = IntAt(check.object, {"value"});
+  if (check.old != nullptr) {
+    if (value != IntAt(*check.old, {"value"})) {
+      check.Forbidden("value", "may not be changed in an update.");
+    }
+    check.Immutable({"preemptionPolicy"});
+    return;
+  }
+  const bool known = (name == "system-cluster-critical" && value == 2'000'000'000) ||
+                     (name == "system-node-critical" && value == 2'000'001'000);
+  if (name.starts_with("system-")) {
+    if (!known) {
+      check.Forbidden("metadata.name",
+                      "priority class names with 'system-' prefix are reserved for system use "
+                      "only. error: " + name + " is not a known system priority class");
+    }
+  } else if (value > kHighestUser) {
+    check.Forbidden("value", "maximum allowed value of a user defined priority is 1000000000");
+  }
+}
+
+void CheckStorageClass(const BuiltinCheck& check) {
+  for (const char* member : {"parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"}) {
+    check.Immutable({member});
+  }
+}
+
+void CheckVolumeClaim(const BuiltinCheck& check) {
+  if (ArrayAt(check.object, {"spec", "accessModes"}).empty()) {
+    check.Required("spec.accessModes", "at least 1 access mode is required");
+  }
+  const std::string size = StringAt(check.object, {"spec", "resources", "requests", "storage"});
+  if (size.empty()) {
+    check.Required("spec.resources[storage]");
+  } else if (auto millis = QuantityMillis(size); millis && *millis <= 0) {
+    check.Invalid("spec.resources[storage]", size, "must be greater than zero");
+  }
+  if (check.old == nullptr) return;
+  const Json* given = Find(check.object, {"spec"});
+  const Json* kept = Find(*check.old, {"spec"});
+  if (given == nullptr || kept == nullptr) return;
+  Json now = *given, before = *kept;
+  if (StringAt(before, {"volumeName"}).empty()) Erase(now, {"volumeName"});
+  if (StringAt(check.object, {"status", "phase"}) == "Bound") {
+    for (Json* spec : {&now, &before}) {
+      Erase(*spec, {"resources", "requests", "storage"});
+      Erase(*spec, {"volumeAttributesClassName"});
+    }
+  }
+  if (now != before) {
+    check.Forbidden("spec",
+                    "spec is immutable after creation except resources.requests and "
+                    "volumeAttributesClassName for bound claims");
+  }
+}
+
+void CheckDisruptionBudget(const BuiltinCheck& check) {
+  const Json* spec = Find(check.object, {"spec"});
+  if (spec == nullptr) return;
+  if (Find(*spec, {"minAvailable"}) != nullptr && Find(*spec, {"maxUnavailable"}) != nullptr) {
+    check.Invalid("spec", *spec, "minAvailable and maxUnavailable cannot be both set");
+  }
+  check.NonNegative({"spec", "minAvailable"});
+  check.NonNegative({"spec", "maxUnavailable"});
+  if (const Json* selector = Find(*spec, {"selector"})) {
+    CheckSelector(check, *selector, "spec.selector");
+  }
+}
+
+void CheckAutoscaler(const BuiltinCheck& check) {
+  const std::int64_t least = IntAt(check.object, {"spec", "minReplicas"}, 1);
+  const std::int64_t most = IntAt(check.object, {"spec", "maxReplicas"});
+  if (least < 1) {
+    check.Invalid("spec.minReplicas", least, "must be greater than or equal to 1");
+  }
+  if (most < 1) check.Invalid("spec.maxReplicas", most, "must be greater than 0");
+  if (most < least) {
+    check.Invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`");
+  }
+}
+
+void CheckApiService(const BuiltinCheck& check) {
+  const std::string group = StringAt(check.object, {"spec", "group"});
+  const std::string version = StringAt(check.object, {"spec", "version"});
+  if (group.empty() && version != "v1") {
+    check.Required("spec.group", "only v1 may have an empty group and it better be legacy kube");
+  }
+  if (!group.empty()) AddInvalid(check.causes, "spec.group", group, CheckSubdomain(group));
+  AddInvalid(check.causes, "spec.version", version, Check1035Label(version));
+  const std::int64_t group_priority = IntAt(check.object, {"spec", "groupPriorityMinimum"});
+  if (group_priority <= 0 || group_priority > 20000) {
+    check.Invalid("spec.groupPriorityMinimum", group_priority,
+                  "must be positive and less than 20000");
+  }
+  const std::int64_t priority = IntAt(check.object, {"spec", "versionPriority"});
+  if (priority <= 0 || priority > 1000) {
+    check.Invalid("spec.versionPriority", priority, "must be positive and less than 1000");
+  }
+  const Json* service = Find(check.object, {"spec", "service"});
+  const bool insecure = BoolAt(check.object, {"spec", "insecureSkipTLSVerify"});
+  const bool bundle = !StringAt(check.object, {"spec", "caBundle"}).empty();
+  if (service == nullptr) {
+    if (insecure) {
+      check.Invalid("spec.insecureSkipTLSVerify", true,
+                    "local APIServices may not have insecureSkipTLSVerify");
+    }
+    return;
+  }
+  for (const char* member : {"namespace", "name"}) {
+    if (StringAt(*service, {member}).empty()) {
+      check.Required(std::string("spec.service.") + member);
+    }
+  }
+  const std::int64_t port = IntAt(*service, {"port"});
+  for (const std::string& why : CheckPort(port)) {
+    check.Invalid("spec.service.port", port, "port is not valid: " + why);
+  }
+  if (insecure && bundle) {
+    check.Invalid("spec.insecureSkipTLSVerify", true, "may not be true if caBundle is present");
+  }
+}
+
+void CheckCertificateRequest(const BuiltinCheck& check) {
+  if (StringAt(check.object, {"spec", "request"}).empty()) check.Required("spec.request");
+  if (ArrayAt(check.object, {"spec", "usages"}).empty()) check.Required("spec.usages");
+  check.Immutable({"spec"});
+}
+
+void CheckWebhooks(const BuiltinCheck& check) {
+  const Json& hooks = ArrayAt(check.object, {"webhooks"});
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < hooks.size(); ++i) {
+    const std::string field = "webhooks[" + std::to_string(i) + "]";
+    const std::string name = StringAt(hooks[i], {"name"});
+    if (!name.empty()) {
+      AddInvalid(check.causes, field + ".name", name, CheckSubdomain(name));
+      if (std::count(name.begin(), name.end(), '.') < 2) {
+        check.Invalid(field + ".name", name,
+                      "should be a domain with at least three segments separated by dots");
+      }
+      if (!names.insert(name).second) {
+        check.causes.push_back(DuplicateValue(field + ".name", Quoted(name)));
+      }
+    }
+    if (ArrayAt(hooks[i], {"admissionReviewVersions"}).empty()) {
+      check.Required(field + ".admissionReviewVersions",
+                     "must specify one of v1, v1beta1");
+    }
+    const bool url = Find(hooks[i], {"clientConfig", "url"}) != nullptr;
+    if (url == (Find(hooks[i], {"clientConfig", "service"}) != nullptr)) {
+      check.Required(field + ".clientConfig", "exactly one of url or service is required");
+    }
+    const std::int64_t timeout = IntAt(hooks[i], {"timeoutSeconds"}, 10);
+    if (timeout < 1 || timeout > 30) {
+      check.Invalid(field + ".timeoutSeconds", timeout,
+                    "the timeout value must be between 1 and 30 seconds");
+    }
+  }
+}
+
+}  // namespace mailroom::openapi

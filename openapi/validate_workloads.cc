@@ -1,0 +1,278 @@
+// Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs and their elders.
+#include <algorithm>
+
+#include "openapi/validate.h"
+#include "openapi/validate_builtin.h"
+#include "openapi/validate_names.h"
+#include "storage/object/selector.h"
+
+namespace mailroom::openapi {
+namespace {
+
+const Json& ObjectAt(const Json& object, Path path) {
+  static const Json kNone = Json::object();
+  const Json* found = Find(object, path);
+  return found != nullptr && found->is_object() ? *found : kNone;
+}
+
+bool SelectsNothing(const Json& selector) {
+  return ObjectAt(selector, {"matchLabels"}).empty() &&
+         ArrayAt(selector, {"matchExpressions"}).empty();
+}
+
+// Labels, spec and restart policy of `template`.
+void CheckTemplate(const BuiltinCheck& check, const Json& pod, const std::string& path,
+                   const std::string& owner,
+                   const std::vector<std::string>& extra_volumes = {}) {
+  for (Cause& cause : ValidateLabels(Find(pod, {"metadata", "labels"}), path + ".labels")) {
+    check.causes.push_back(std::move(cause));
+  }
+  CheckPodSpec(check, ObjectAt(pod, {"spec"}), path + ".spec", extra_volumes);
+  if (owner.empty()) return;
+  const std::string policy = StringAt(pod, {"spec", "restartPolicy"});
+  if (policy != "Always") {
+    check.causes.push_back(
+        UnsupportedValue(path + ".spec.restartPolicy", Quoted(policy), {"Always"}));
+  }
+  if (Find(pod, {"spec", "activeDeadlineSeconds"}) != nullptr) {
+    check.Forbidden(path + ".spec.activeDeadlineSeconds",
+                    "activeDeadlineSeconds in " + owner + " is not Supported");
+  }
+}
+
+// The selector of a workload is given, not empty, and matches its own pods.
+void CheckOwnPods(const BuiltinCheck& check, const std::string& word) {
+  const Json* selector = Find(check.object, {"spec", "selector"});
+  if (selector == nullptr) return;  // reported as required
+  CheckSelector(check, *selector, "spec.selector");
+  if (SelectsNothing(*selector)) {
+    check.Invalid("spec.selector", *selector, "empty selector is invalid for " + word);
+    return;
+  }
+  auto parsed = LabelSelector::FromJson(*selector);
+  if (!parsed.ok()) {
+    check.Invalid("spec.selector", *selector, "invalid label selector");
+    return;
+  }
+  const Json& labels = ObjectAt(check.object, {"spec", "template", "metadata", "labels"});
+  if (!parsed->MatchesJson(labels)) {
+    check.Invalid("spec.template.metadata.labels", labels,
+                  "`selector` does not match template `labels`");
+  }
+}
+
+// An integer, or a percentage as its number; negative when it is neither.
+std::int64_t Amount(const Json* value) {
+  if (value == nullptr) return 0;
+  if (value->is_number_integer()) return value->get<std::int64_t>();
+  const std::string text = value->is_string() ? value->get<std::string>() : "";
+  if (text.size() < 2 || text.size() > 7 || text.back() != '%') return -1;
+  if (text.find_first_not_of("0123456789") != text.size() - 1) return -1;
+  return std::stoll(text.substr(0, text.size() - 1));
+}
+
+void CheckAmount(const BuiltinCheck& check, Path path) {
+  const Json* value = Find(check.object, path);
+  if (value == nullptr || Amount(value) >= 0) return;
+  check.Invalid(DottedPath(path), *value,
+                value->is_number() ? "must be greater than or equal to 0"
+                                   : "a valid percent string must be a numeric string followed by "
+                                     "an ending '%' (e.g. '1%',  or '93%', regex used for "
+                                     "validation is '[0-9]+%')");
+}
+
+void CheckRollingUpdate(const BuiltinCheck& check, std::string_view strategy) {
+  CheckAmount(check, {"spec", strategy, "rollingUpdate", "maxUnavailable"});
+  CheckAmount(check, {"spec", strategy, "rollingUpdate", "maxSurge"});
+}
+
+void CheckStrategy(const BuiltinCheck& check) {
+  const Json* rolling = Find(check.object, {"spec", "strategy", "rollingUpdate"});
+  const std::string type = StringAt(check.object, {"spec", "strategy", "type"});
+  if (rolling == nullptr) return;
+  if (type == "Recreate") {
+    check.Forbidden("spec.strategy.rollingUpdate",
+                    "may not be specified when strategy `type` is 'Recreate'");
+    return;
+  }
+  CheckRollingUpdate(check, "strategy");
+  const Json* unavailable = Find(*rolling, {"maxUnavailable"});
+  if (Amount(unavailable) == 0 && Amount(Find(*rolling, {"maxSurge"})) == 0) {
+    check.Invalid("spec.strategy.rollingUpdate.maxUnavailable",
+                  unavailable == nullptr ? Json(0) : *unavailable,
+                  "may not be 0 when `maxSurge` is 0");
+  }
+}
+
+}  // namespace
+
+void CheckSelector(const BuiltinCheck& check, const Json& selector, const std::string& path) {
+  for (Cause& cause : ValidateLabels(Find(selector, {"matchLabels"}), path + ".matchLabels")) {
+    check.causes.push_back(std::move(cause));
+  }
+  const Json& list = ArrayAt(selector, {"matchExpressions"});
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string field = path + ".matchExpressions[" + std::to_string(i) + "]";
+    const std::string op = StringAt(list[i], {"operator"});
+    const bool values = !ArrayAt(list[i], {"values"}).empty();
+    if (op == "In" || op == "NotIn") {
+      if (!values) {
+        check.Required(field + ".values",
+                       "must be specified when `operator` is 'In' or 'NotIn'");
+      }
+    } else if (op == "Exists" || op == "DoesNotExist") {
+      if (values) {
+        check.Forbidden(field + ".values",
+                        "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+      }
+    } else {
+      check.Invalid(field + ".operator", op, "not a valid selector operator");
+    }
+    const std::string key = StringAt(list[i], {"key"});
+    AddInvalid(check.causes, field + ".key", key, CheckQualifiedName(key));
+  }
+}
+
+void CheckDeployment(const BuiltinCheck& check) {
+  check.NonNegative({"spec", "replicas"});
+  CheckOwnPods(check, "deployment");
+  CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template",
+                "ReplicaSet");
+  CheckStrategy(check);
+  check.NonNegative({"spec", "minReadySeconds"});
+  check.NonNegative({"spec", "revisionHistoryLimit"});
+  check.NonNegative({"spec", "progressDeadlineSeconds"});
+  const std::int64_t deadline = IntAt(check.object, {"spec", "progressDeadlineSeconds"});
+  if (deadline <= IntAt(check.object, {"spec", "minReadySeconds"})) {
+    check.Invalid("spec.progressDeadlineSeconds", deadline,
+                  "must be greater than minReadySeconds");
+  }
+  check.Immutable({"spec", "selector"});
+}
+
+void CheckReplicaSet(const BuiltinCheck& check) {
+  check.NonNegative({"spec", "replicas"});
+  check.NonNegative({"spec", "minReadySeconds"});
+  CheckOwnPods(check, "deployment");
+  CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template",
+                "ReplicaSet");
+  check.Immutable({"spec", "selector"});
+}
+
+void CheckDaemonSet(const BuiltinCheck& check) {
+  CheckOwnPods(check, "daemonset");
+  CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template", "DaemonSet");
+  check.NonNegative({"spec", "minReadySeconds"});
+  check.NonNegative({"spec", "revisionHistoryLimit"});
+  CheckRollingUpdate(check, "updateStrategy");
+  check.Immutable({"spec", "selector"});
+}
+
+void CheckStatefulSet(const BuiltinCheck& check) {
+  check.NonNegative({"spec", "replicas"});
+  check.NonNegative({"spec", "minReadySeconds"});
+  CheckOwnPods(check, "statefulset");
+  std::vector<std::string> claims;
+  for (const Json& claim : ArrayAt(check.object, {"spec", "volumeClaimTemplates"})) {
+    claims.push_back(StringAt(claim, {"metadata", "name"}));
+  }
+  CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template",
+                "StatefulSet", claims);
+  if (check.old == nullptr) return;
+  Json now = ObjectAt(check.object, {"spec"}), before = ObjectAt(*check.old, {"spec"});
+  for (const char* member : {"replicas", "ordinals", "template", "updateStrategy",
+                             "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy",
+                             "minReadySeconds"}) {
+    now.erase(member);
+    before.erase(member);
+  }
+  if (now != before) {
+    check.Forbidden("spec",
+                    "updates to statefulset spec for fields other than 'replicas', 'ordinals', "
+                    "'template', 'updateStrategy', 'revisionHistoryLimit', "
+                    "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden");
+  }
+}
+
+void CheckReplicationController(const BuiltinCheck& check) {
+  check.NonNegative({"spec", "minReadySeconds"});
+  check.NonNegative({"spec", "replicas"});
+  const Json& selector = ObjectAt(check.object, {"spec", "selector"});
+  if (selector.empty()) check.Required("spec.selector");
+  const Json* pod = Find(check.object, {"spec", "template"});
+  if (pod == nullptr) return check.Required("spec.template");
+  const Json& labels = ObjectAt(*pod, {"metadata", "labels"});
+  for (const auto& [key, value] : selector.items()) {
+    const Json* label = Find(labels, {key});
+    if (label != nullptr && *label == value) continue;
+    check.Invalid("spec.template.metadata.labels", labels,
+                  "`selector` does not match template `labels`");
+    break;
+  }
+  CheckTemplate(check, *pod, "spec.template", "ReplicationController");
+}
+
+namespace {
+
+void CheckJobSpec(const BuiltinCheck& check, const Json& spec, const std::string& path) {
+  for (const char* member :
+       {"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit",
+        "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"}) {
+    const std::int64_t value = IntAt(spec, {member});
+    if (value < 0) {
+      check.Invalid(path + "." + member, value, "must be greater than or equal to 0");
+    }
+  }
+  const Json& pod = ObjectAt(spec, {"template"});
+  CheckTemplate(check, pod, path + ".template", "");
+  const std::string policy = StringAt(pod, {"spec", "restartPolicy"});
+  const std::string field = path + ".template.spec.restartPolicy";
+  if (policy == "Always") {
+    check.Required(field, "valid values: \"OnFailure\", \"Never\"");
+  }
+  if (StringAt(spec, {"completionMode"}) == "Indexed" && Find(spec, {"completions"}) == nullptr) {
+    check.Required(path + ".completions", "when completion mode is Indexed");
+  }
+}
+
+}  // namespace
+
+void CheckJob(const BuiltinCheck& check) {
+  CheckJobSpec(check, ObjectAt(check.object, {"spec"}), "spec");
+  check.Immutable({"spec", "selector"});
+  check.Immutable({"spec", "completionMode"});
+  check.Immutable({"spec", "podFailurePolicy"});
+  check.Immutable({"spec", "backoffLimitPerIndex"});
+  if (check.old != nullptr && !BoolAt(*check.old, {"spec", "suspend"})) {
+    check.Immutable({"spec", "template"});
+  }
+  if (StringAt(check.object, {"spec", "completionMode"}) != "Indexed") {
+    check.Immutable({"spec", "completions"});
+  }
+}
+
+void CheckCronJob(const BuiltinCheck& check) {
+  const std::string schedule = StringAt(check.object, {"spec", "schedule"});
+  if (!schedule.empty() && !schedule.starts_with('@')) {
+    int fields = 0;
+    bool inside = false;
+    for (char c : schedule) {
+      const bool space = c == ' ' || c == '\t';
+      if (!space && !inside) ++fields;
+      inside = !space;
+    }
+    if (schedule.find("TZ=") == std::string::npos && fields != 5) {
+      check.Invalid("spec.schedule", schedule,
+                    "expected exactly 5 fields, found " + std::to_string(fields) + ": " +
+                        Json(schedule).dump());
+    }
+  }
+  for (const char* member :
+       {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"}) {
+    check.NonNegative({"spec", member});
+  }
+  CheckJobSpec(check, ObjectAt(check.object, {"spec", "jobTemplate", "spec"}),
+               "spec.jobTemplate.spec");
+}
+
+}  // namespace mailroom::openapi
