@@ -17,13 +17,14 @@ constexpr const char* kFile = "resources.json";
 
 // Durable under `path`, or not there at all.
 Result<void> WriteFile(const std::filesystem::path& path, const std::string& text) {
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
   const std::string draft = path.string() + ".new";
   const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return Internal("cannot write " + draft);
   const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                        fsync(file) == 0;
   close(file);
-  std::error_code error;
   if (written) std::filesystem::rename(draft, path, error);
   if (!written || error) return Internal("cannot write " + path.string());
   return Ok();

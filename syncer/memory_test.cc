@@ -12,10 +12,11 @@ class MemoryTest : public ::testing::Test {
  protected:
   MemoryTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "memory-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
+    root_ = mkdtemp(pattern.data());
+    folder_ = root_ + "/not/yet/there";
   }
-  ~MemoryTest() override { std::filesystem::remove_all(folder_); }
-  std::string folder_;
+  ~MemoryTest() override { std::filesystem::remove_all(root_); }
+  std::string root_, folder_;
 };
 
 TEST_F(MemoryTest, SurvivesARestartOnceComplete) {
