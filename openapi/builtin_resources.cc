@@ -129,7 +129,8 @@ ResourceTypePtr ParseResource(std::string_view group_version, const FactLine& li
   }
   if (type->schema == nullptr) BadFact(group_version, line.key);
   type->schema_owner = types.set;
-  type->columns = BuiltinColumns(type->gvk);
+  // Reviews and bindings cannot be shown as a table.
+  if (type->HasVerb("get")) type->columns = BuiltinColumns(type->gvk);
   return type;
 }
 

@@ -182,14 +182,18 @@ TEST(BuiltinResources, ServesTheWholeGaSurface) {
   EXPECT_EQ(BuiltinTypes().size(), 68U);
   const std::vector<std::string> all = {"create", "delete", "deletecollection", "get",
                                         "list",   "patch",  "update",           "watch"};
-  const std::set<std::string> create_only = {
-      "bindings", "selfsubjectreviews", "tokenreviews", "localsubjectaccessreviews",
-      "selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews"};
+  const std::set<std::string> create_only = {"bindings",
+                                             "selfsubjectreviews",
+                                             "tokenreviews",
+                                             "localsubjectaccessreviews",
+                                             "selfsubjectaccessreviews",
+                                             "selfsubjectrulesreviews",
+                                             "subjectaccessreviews"};
   for (const ResourceTypePtr& type : BuiltinTypes()) {
     SCOPED_TRACE(type->plural);
     EXPECT_TRUE(type->builtin);
     EXPECT_EQ(type->list_kind, type->gvk.kind + "List");
-    EXPECT_FALSE(type->columns.empty());
+    EXPECT_EQ(type->columns.empty(), !type->HasVerb("get"));
     EXPECT_TRUE(std::is_sorted(type->verbs.begin(), type->verbs.end()));
     if (create_only.contains(type->plural)) {
       EXPECT_EQ(type->verbs, (std::vector<std::string>{"create"}));
@@ -248,6 +252,8 @@ TEST(BuiltinResources, Behaviour) {
   EXPECT_FALSE(Resource("", "v1", "configmaps").tracks_generation);
   EXPECT_FALSE(Resource("coordination.k8s.io", "v1", "leases").unconditional_update);
   EXPECT_TRUE(Resource("coordination.k8s.io", "v1", "leases").create_on_update);
+  EXPECT_TRUE(Resource("node.k8s.io", "v1", "runtimeclasses").create_on_update);
+  EXPECT_FALSE(Resource("storage.k8s.io", "v1", "csistoragecapacities").returns_deleted);
   EXPECT_TRUE(Resource("", "v1", "configmaps").unconditional_update);
   EXPECT_TRUE(Resource("", "v1", "pods").returns_deleted);
   EXPECT_FALSE(Resource("", "v1", "configmaps").returns_deleted);

@@ -185,8 +185,8 @@ class TypeLoader {
       node->format = scalar.format;
       node->wire = scalar.wire;
       node->int_or_string = scalar.wire == Wire::kIntOrString;
-      node->preserve_unknown = scalar.type == Type::kObject ||
-                               (scalar.type == Type::kAny && !node->int_or_string);
+      node->preserve_unknown =
+          scalar.type == Type::kObject || (scalar.type == Type::kAny && !node->int_or_string);
       if (name.starts_with("JSONSchemaPropsOr")) {
         node->items = Declare("apiextensions/v1.JSONSchemaProps");
       }

@@ -94,19 +94,24 @@ bool VersionLess(std::string_view a, std::string_view b) {
 
 std::string_view WorkspaceTypeText(WorkspaceType type) {
   switch (type) {
-    case WorkspaceType::kRoot: return "root";
-    case WorkspaceType::kInventory: return "inventory";
-    case WorkspaceType::kCluster: return "cluster";
-    case WorkspaceType::kWds: return "wds";
-    case WorkspaceType::kMailbox: return "mailbox";
+    case WorkspaceType::kRoot:
+      return "root";
+    case WorkspaceType::kInventory:
+      return "inventory";
+    case WorkspaceType::kCluster:
+      return "cluster";
+    case WorkspaceType::kWds:
+      return "wds";
+    case WorkspaceType::kMailbox:
+      return "mailbox";
   }
   return "";
 }
 
 Result<WorkspaceType> ParseWorkspaceType(std::string_view text) {
-  for (WorkspaceType type : {WorkspaceType::kRoot, WorkspaceType::kInventory,
-                             WorkspaceType::kCluster, WorkspaceType::kWds,
-                             WorkspaceType::kMailbox}) {
+  for (WorkspaceType type :
+       {WorkspaceType::kRoot, WorkspaceType::kInventory, WorkspaceType::kCluster,
+        WorkspaceType::kWds, WorkspaceType::kMailbox}) {
     if (WorkspaceTypeText(type) == text) return type;
   }
   return BadRequest("unknown workspace type " + Quoted(text));
@@ -119,9 +124,8 @@ bool PolicyIsLive(WorkspaceType type) {
 std::shared_ptr<const Catalog> Catalog::Make(std::vector<ResourceTypePtr> types) {
   auto catalog = std::make_shared<Catalog>();
   // Stable, so that the first of two types with one path is the one served.
-  std::stable_sort(types.begin(), types.end(), [](const auto& a, const auto& b) {
-    return PathOf(a) < PathOf(b);
-  });
+  std::stable_sort(types.begin(), types.end(),
+                   [](const auto& a, const auto& b) { return PathOf(a) < PathOf(b); });
   types.erase(std::unique(types.begin(), types.end(),
                           [](const auto& a, const auto& b) { return PathOf(a) == PathOf(b); }),
               types.end());
@@ -187,8 +191,7 @@ const ResourceType* Catalog::FindKind(const GroupVersionKind& gvk) const {
   auto at = std::lower_bound(
       by_path_.begin(), by_path_.end(), first,
       [](const ResourceTypePtr& type, const Path& path) { return PathOf(type) < path; });
-  for (; at != by_path_.end() && (*at)->gvk.group == gvk.group &&
-         (*at)->gvk.version == gvk.version;
+  for (; at != by_path_.end() && (*at)->gvk.group == gvk.group && (*at)->gvk.version == gvk.version;
        ++at) {
     if ((*at)->gvk.kind == gvk.kind) return at->get();
   }
@@ -211,9 +214,9 @@ std::vector<ResourceTypePtr> Catalog::Preferred() const {
 CatalogPtr BaseCatalog(WorkspaceType type) {
   static const auto* catalogs = new std::map<WorkspaceType, CatalogPtr>([] {
     std::map<WorkspaceType, CatalogPtr> made;
-    for (WorkspaceType each : {WorkspaceType::kRoot, WorkspaceType::kInventory,
-                               WorkspaceType::kCluster, WorkspaceType::kWds,
-                               WorkspaceType::kMailbox}) {
+    for (WorkspaceType each :
+         {WorkspaceType::kRoot, WorkspaceType::kInventory, WorkspaceType::kCluster,
+          WorkspaceType::kWds, WorkspaceType::kMailbox}) {
       std::vector<ResourceTypePtr> types = BuiltinTypes();
       types.insert(types.end(), EdgeTypes(each).begin(), EdgeTypes(each).end());
       made.emplace(each, Catalog::Make(std::move(types)));

@@ -20,13 +20,13 @@ ResourceTypePtr Custom(std::string group, std::string version, std::string plura
 }
 
 TEST(VersionLess, KubeAwareOrder) {
-  std::vector<std::string> versions = {"foo1",    "v1",  "v1alpha1", "v12alpha1", "v10", "v2",
+  std::vector<std::string> versions = {"foo1",    "v1",  "v1alpha1", "v12alpha1", "v10",    "v2",
                                        "v1beta2", "v11", "foo10",    "v1beta10",  "v3beta1"};
   std::sort(versions.begin(), versions.end(),
             [](const auto& a, const auto& b) { return VersionLess(a, b); });
-  EXPECT_EQ(versions, (std::vector<std::string>{"v11", "v10", "v2", "v1", "v3beta1", "v1beta10",
-                                                "v1beta2", "v12alpha1", "v1alpha1", "foo1",
-                                                "foo10"}));
+  EXPECT_EQ(versions,
+            (std::vector<std::string>{"v11", "v10", "v2", "v1", "v3beta1", "v1beta10", "v1beta2",
+                                      "v12alpha1", "v1alpha1", "foo1", "foo10"}));
   EXPECT_FALSE(VersionLess("v1", "v1"));
 }
 
@@ -44,9 +44,9 @@ TEST(WorkspaceTypes, TextAndBack) {
 }
 
 TEST(Catalog, EveryBuiltinIsServedEverywhere) {
-  for (WorkspaceType workspace : {WorkspaceType::kRoot, WorkspaceType::kInventory,
-                                  WorkspaceType::kCluster, WorkspaceType::kWds,
-                                  WorkspaceType::kMailbox}) {
+  for (WorkspaceType workspace :
+       {WorkspaceType::kRoot, WorkspaceType::kInventory, WorkspaceType::kCluster,
+        WorkspaceType::kWds, WorkspaceType::kMailbox}) {
     const CatalogPtr catalog = BaseCatalog(workspace);
     EXPECT_EQ(catalog, BaseCatalog(workspace));
     for (const ResourceTypePtr& type : BuiltinTypes()) {
@@ -64,23 +64,36 @@ TEST(Catalog, DiscoveryOrder) {
   for (const Group& group : BaseCatalog(WorkspaceType::kCluster)->groups()) {
     groups.push_back(group.name);
     for (const GroupVersion& version : group.versions) {
-      EXPECT_TRUE(std::is_sorted(
-          version.resources.begin(), version.resources.end(),
-          [](const auto& a, const auto& b) { return a->plural < b->plural; }));
+      EXPECT_TRUE(
+          std::is_sorted(version.resources.begin(), version.resources.end(),
+                         [](const auto& a, const auto& b) { return a->plural < b->plural; }));
     }
     if (group.name == "autoscaling") {
       ASSERT_EQ(group.versions.size(), 2U);
       EXPECT_EQ(group.versions[0].version, "v2");
     }
   }
-  EXPECT_EQ(groups,
-            (std::vector<std::string>{
-                "apiregistration.k8s.io", "", "apps", "events.k8s.io", "authentication.k8s.io",
-                "authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io",
-                "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io",
-                "admissionregistration.k8s.io", "apiextensions.k8s.io", "scheduling.k8s.io",
-                "coordination.k8s.io", "node.k8s.io", "discovery.k8s.io", "resource.k8s.io",
-                "flowcontrol.apiserver.k8s.io"}));
+  EXPECT_EQ(groups, (std::vector<std::string>{"apiregistration.k8s.io",
+                                              "",
+                                              "apps",
+                                              "events.k8s.io",
+                                              "authentication.k8s.io",
+                                              "authorization.k8s.io",
+                                              "autoscaling",
+                                              "batch",
+                                              "certificates.k8s.io",
+                                              "networking.k8s.io",
+                                              "policy",
+                                              "rbac.authorization.k8s.io",
+                                              "storage.k8s.io",
+                                              "admissionregistration.k8s.io",
+                                              "apiextensions.k8s.io",
+                                              "scheduling.k8s.io",
+                                              "coordination.k8s.io",
+                                              "node.k8s.io",
+                                              "discovery.k8s.io",
+                                              "resource.k8s.io",
+                                              "flowcontrol.apiserver.k8s.io"}));
 }
 
 TEST(Catalog, ExtendAddsAndNeverReplaces) {

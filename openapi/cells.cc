@@ -42,9 +42,8 @@ Cell Text(std::string dotted, std::string when_empty) {
 }
 
 Cell Number(std::string dotted) {
-  return [dotted = std::move(dotted)](const Json& object) {
-    return Json(NumberAt(object, dotted));
-  };
+  return
+      [dotted = std::move(dotted)](const Json& object) { return Json(NumberAt(object, dotted)); };
 }
 
 Cell Flag(std::string dotted, bool when_absent) {

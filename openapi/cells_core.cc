@@ -29,8 +29,7 @@ Json EventCount(const Json& event) {
   if (const Json* series = Find(event, {"series"}); series != nullptr && series->is_object()) {
     return NumberAt(*series, "count");
   }
-  const std::int64_t count =
-      std::max(NumberAt(event, "count"), NumberAt(event, "deprecatedCount"));
+  const std::int64_t count = std::max(NumberAt(event, "count"), NumberAt(event, "deprecatedCount"));
   return count == 0 ? 1 : count;  // one that happened once carries no count
 }
 

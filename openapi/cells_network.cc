@@ -179,7 +179,9 @@ std::vector<KindColumns> NetworkColumns() {
        "ServiceCIDR",
        {NameColumn(),
         Shown("CIDRs",
-              [](const Json& cidr) { return Json(Join(StringsAt(cidr, {"spec", "cidrs"}), ",")); }),
+              [](const Json& cidr) {
+                return Json(Join(StringsAt(cidr, {"spec", "cidrs"}), ","));
+              }),
         AgeColumn()}},
       {"networking.k8s.io", "IPAddress", {NameColumn(), Shown("ParentRef", ParentRef)}},
       {"apiregistration.k8s.io",

@@ -75,13 +75,11 @@ Json Dangling(const Json& flow_schema) {
   return dangling == nullptr ? "?" : StringAt(*dangling, {"status"});
 }
 
-Cell LimitedOr(std::string dotted, std::string other) {
-  return [dotted = std::move(dotted), other = std::move(other)](const Json& level) -> Json {
-    for (const std::string& path : {dotted, other}) {
-      const Json* value = path.empty() ? nullptr : FindDotted(level, path);
-      if (value != nullptr && value->is_number()) return *value;
-    }
-    return "<none>";
+// A number below spec.limited, which only levels that limit have.
+Cell Limit(std::string dotted) {
+  return [dotted = "spec.limited." + dotted](const Json& level) -> Json {
+    const Json* value = FindDotted(level, dotted);
+    return value != nullptr && value->is_number() ? *value : Json("<none>");
   };
 }
 
@@ -90,7 +88,7 @@ Cell LimitedOr(std::string dotted, std::string other) {
 std::vector<KindColumns> PolicyColumns() {
   constexpr const char* kAdmission = "admissionregistration.k8s.io";
   constexpr const char* kFlow = "flowcontrol.apiserver.k8s.io";
-  const std::string queuing = "spec.limited.limitResponse.queuing.";
+  const std::string queuing = "limitResponse.queuing.";
   return {
       {"rbac.authorization.k8s.io", "RoleBinding", BindingColumns()},
       {"rbac.authorization.k8s.io", "ClusterRoleBinding", BindingColumns()},
@@ -103,7 +101,7 @@ std::vector<KindColumns> PolicyColumns() {
        "PriorityClass",
        {NameColumn(), ShownAs("Value", "integer", Number("value")),
         ShownAs("Global-Default", "boolean", Flag("globalDefault")), AgeColumn(),
-        Shown("PreemptionPolicy", Text("preemptionPolicy", "PreemptLowerPriority"))}},
+        Shown("PreemptionPolicy", Text("preemptionPolicy"))}},
       {"node.k8s.io",
        "RuntimeClass",
        {NameColumn(), Shown("Handler", Text("handler")), AgeColumn()}},
@@ -128,11 +126,9 @@ std::vector<KindColumns> PolicyColumns() {
       {kFlow,
        "PriorityLevelConfiguration",
        {NameColumn(), Shown("Type", Text("spec.type")),
-        Shown("NominalConcurrencyShares", LimitedOr("spec.limited.nominalConcurrencyShares",
-                                                    "spec.exempt.nominalConcurrencyShares")),
-        Shown("Queues", LimitedOr(queuing + "queues", "")),
-        Shown("HandSize", LimitedOr(queuing + "handSize", "")),
-        Shown("QueueLengthLimit", LimitedOr(queuing + "queueLengthLimit", "")), AgeColumn()}},
+        Shown("NominalConcurrencyShares", Limit("nominalConcurrencyShares")),
+        Shown("Queues", Limit(queuing + "queues")), Shown("HandSize", Limit(queuing + "handSize")),
+        Shown("QueueLengthLimit", Limit(queuing + "queueLengthLimit")), AgeColumn()}},
   };
 }
 

@@ -11,8 +11,8 @@ Json Phase(const Json& object) {
 
 // The annotation came before the field and still wins.
 Json StorageClassName(const Json& object) {
-  const Json* old = Find(object, {"metadata", "annotations",
-                                  "volume.beta.kubernetes.io/storage-class"});
+  const Json* old =
+      Find(object, {"metadata", "annotations", "volume.beta.kubernetes.io/storage-class"});
   return old != nullptr && old->is_string() ? *old : Json(TextAt(object, "spec.storageClassName"));
 }
 
@@ -93,8 +93,8 @@ std::vector<KindColumns> StorageColumns() {
        {NameColumn(), Shown("Capacity", VolumeCapacity),
         Shown("Access Modes",
               [](const Json& pv) { return Json(AccessModes(ListAt(pv, "spec.accessModes"))); }),
-        Shown("Reclaim Policy", Text("spec.persistentVolumeReclaimPolicy")),
-        Shown("Status", Phase), Shown("Claim", Claim), Shown("StorageClass", StorageClassName),
+        Shown("Reclaim Policy", Text("spec.persistentVolumeReclaimPolicy")), Shown("Status", Phase),
+        Shown("Claim", Claim), Shown("StorageClass", StorageClassName),
         Shown("VolumeAttributesClass", Text("spec.volumeAttributesClassName", "<unset>")),
         Shown("Reason", Text("status.reason")), AgeColumn(),
         Wide("VolumeMode", Text("spec.volumeMode", "<unset>"))}},
@@ -135,8 +135,8 @@ std::vector<KindColumns> StorageColumns() {
       {kResource, "ResourceClaimTemplate", {NameColumn(), AgeColumn()}},
       {kResource,
        "ResourceSlice",
-       {NameColumn(), Shown("Node", Text("spec.nodeName", "<unset>")),
-        Shown("Driver", Text("spec.driver")), Shown("Pool", Text("spec.pool.name")), AgeColumn()}},
+       {NameColumn(), Shown("Node", Text("spec.nodeName")), Shown("Driver", Text("spec.driver")),
+        Shown("Pool", Text("spec.pool.name")), AgeColumn()}},
   };
 }
 

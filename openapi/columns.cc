@@ -10,8 +10,7 @@ namespace mailroom::openapi {
 namespace {
 
 std::int64_t RealNow() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             Clock::Real().Now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::seconds>(Clock::Real().Now().time_since_epoch())
       .count();
 }
 

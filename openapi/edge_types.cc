@@ -33,8 +33,8 @@ TypesByWorkspace Load() {
   for (const EmbeddedFile& file : EmbeddedFiles()) {
     if (!file.name.starts_with("edge/")) continue;
     Json crd = Must(file.name, ParseYaml(file.text));
-    const WorkspaceType where = Must(
-        file.name, ParseWorkspaceType(StringAt(crd, {"metadata", "annotations", kServedIn})));
+    const WorkspaceType where =
+        Must(file.name, ParseWorkspaceType(StringAt(crd, {"metadata", "annotations", kServedIn})));
     for (ResourceTypePtr& type : Must(file.name, TypesOfCrd(crd))) {
       types[where].push_back(std::move(type));
     }

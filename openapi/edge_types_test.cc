@@ -42,10 +42,10 @@ TEST(EdgeTypes, EachWorkspaceTypeServesItsKinds) {
   using Kinds = std::set<std::string>;
   EXPECT_EQ(KindsOf(WorkspaceType::kRoot), (Kinds{"mailbox.kubestellar.io/v1alpha1 Mailbox",
                                                   "mailbox.kubestellar.io/v1alpha1 Workspace"}));
-  EXPECT_EQ(KindsOf(WorkspaceType::kInventory),
-            (Kinds{"cluster.open-cluster-management.io/v1 ManagedCluster",
-                   "edge.kubestellar.io/v2alpha1 Location",
-                   "edge.kubestellar.io/v2alpha1 SyncTarget"}));
+  EXPECT_EQ(
+      KindsOf(WorkspaceType::kInventory),
+      (Kinds{"cluster.open-cluster-management.io/v1 ManagedCluster",
+             "edge.kubestellar.io/v2alpha1 Location", "edge.kubestellar.io/v2alpha1 SyncTarget"}));
   EXPECT_EQ(KindsOf(WorkspaceType::kWds),
             (Kinds{"control.kubestellar.io/v1alpha1 Binding",
                    "control.kubestellar.io/v1alpha1 BindingPolicy",
@@ -55,9 +55,8 @@ TEST(EdgeTypes, EachWorkspaceTypeServesItsKinds) {
                    "edge.kubestellar.io/v2alpha1 Customizer",
                    "edge.kubestellar.io/v2alpha1 EdgePlacement",
                    "edge.kubestellar.io/v2alpha1 SinglePlacementSlice"}));
-  EXPECT_EQ(KindsOf(WorkspaceType::kMailbox),
-            (Kinds{"edge.kubestellar.io/v2alpha1 EdgeSyncConfig",
-                   "edge.kubestellar.io/v2alpha1 SyncerConfig"}));
+  EXPECT_EQ(KindsOf(WorkspaceType::kMailbox), (Kinds{"edge.kubestellar.io/v2alpha1 EdgeSyncConfig",
+                                                     "edge.kubestellar.io/v2alpha1 SyncerConfig"}));
   EXPECT_TRUE(EdgeTypes(WorkspaceType::kCluster).empty());
 }
 
@@ -136,8 +135,8 @@ TEST(EdgeTypes, Validation) {
        "{spec: {locationSelectors: [{}], upsync: [{apiGroup: g, resources: [a]}]}}", true},
       {WorkspaceType::kWds, "EdgePlacement", "{spec: {upsync: [{apiGroup: g}]}}", false},
       {WorkspaceType::kWds, "SinglePlacementSlice", "{}", false},
-      {WorkspaceType::kWds, "StatusCollector",
-       "{spec: {combinedFields: [{name: n, type: COUNT}]}}", true},
+      {WorkspaceType::kWds, "StatusCollector", "{spec: {combinedFields: [{name: n, type: COUNT}]}}",
+       true},
       {WorkspaceType::kWds, "StatusCollector",
        "{spec: {combinedFields: [{name: n, type: MEDIAN}]}}", false},
       {WorkspaceType::kInventory, "Location",

@@ -135,8 +135,7 @@ Result<std::string> EncodeProtobuf(const Json& object) {
   PutBytes(2, kind, type_meta);
   std::string body(kMagic);
   PutBytes(1, type_meta, body);
-  PutBytes(2, form.list ? EncodeList(*form.type, object) : EncodeMessage(*form.type, object),
-           body);
+  PutBytes(2, form.list ? EncodeList(*form.type, object) : EncodeMessage(*form.type, object), body);
   PutBytes(3, "", body);
   PutBytes(4, "", body);
   return body;

@@ -17,8 +17,12 @@ constexpr std::int64_t kFirstSecond = -62'135'596'800, kLastSecond = 253'402'300
 bool ValidUtf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2
-                             : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+    const std::size_t size = lead < 0x80   ? 1
+                             : lead < 0xc2 ? 0
+                             : lead < 0xe0 ? 2
+                             : lead < 0xf0 ? 3
+                             : lead < 0xf5 ? 4
+                                           : 0;
     if (size == 0 || i + size > text.size()) return false;
     for (std::size_t k = 1; k < size; ++k) {
       if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return false;
@@ -87,8 +91,8 @@ class Decoder {
     } else {
       value = TRY(Value(schema, field));
     }
-    const bool unset = value.is_null() ||
-                       (!property.pointer && !property.always && IsZero(schema, value));
+    const bool unset =
+        value.is_null() || (!property.pointer && !property.always && IsZero(schema, value));
     if (unset) {
       out.erase(property.name);
     } else {
@@ -136,9 +140,12 @@ class Decoder {
     switch (schema.wire) {
       case Wire::kBool:
       case Wire::kInt32:
-      case Wire::kInt64: return WireType::kVarint;
-      case Wire::kDouble: return WireType::kFixed64;
-      default: return WireType::kBytes;
+      case Wire::kInt64:
+        return WireType::kVarint;
+      case Wire::kDouble:
+        return WireType::kFixed64;
+      default:
+        return WireType::kBytes;
     }
   }
 
@@ -148,20 +155,31 @@ class Decoder {
       case Wire::kString:
         if (!ValidUtf8(field.bytes)) return Malformed("a string is not UTF-8");
         return Json(std::string(field.bytes));
-      case Wire::kBool: return Json(field.value != 0);
-      case Wire::kInt32: return Json(static_cast<std::int32_t>(field.value));
-      case Wire::kInt64: return Json(static_cast<std::int64_t>(field.value));
-      case Wire::kDouble: return Json(std::bit_cast<double>(field.value));
-      case Wire::kBytes: return Json(EncodeBase64(field.bytes));
+      case Wire::kBool:
+        return Json(field.value != 0);
+      case Wire::kInt32:
+        return Json(static_cast<std::int32_t>(field.value));
+      case Wire::kInt64:
+        return Json(static_cast<std::int64_t>(field.value));
+      case Wire::kDouble:
+        return Json(std::bit_cast<double>(field.value));
+      case Wire::kBytes:
+        return Json(EncodeBase64(field.bytes));
       case Wire::kTime:
-      case Wire::kMicroTime: return Time(field.bytes, schema.wire == Wire::kMicroTime);
-      case Wire::kQuantity: return Quantity(field.bytes);
-      case Wire::kIntOrString: return IntOrString(field.bytes);
-      case Wire::kRaw: return Raw(field.bytes);
-      case Wire::kItems: return Items(schema, field.bytes);
+      case Wire::kMicroTime:
+        return Time(field.bytes, schema.wire == Wire::kMicroTime);
+      case Wire::kQuantity:
+        return Quantity(field.bytes);
+      case Wire::kIntOrString:
+        return IntOrString(field.bytes);
+      case Wire::kRaw:
+        return Raw(field.bytes);
+      case Wire::kItems:
+        return Items(schema, field.bytes);
       case Wire::kSchemaOrBool:
       case Wire::kSchemaOrArray:
-      case Wire::kSchemaOrStrings: return SchemaOr(schema, field.bytes);
+      case Wire::kSchemaOrStrings:
+        return SchemaOr(schema, field.bytes);
       case Wire::kMessage: {
         Json value = Json::object();
         TRY(Message(schema, field.bytes, value));
@@ -169,7 +187,8 @@ class Decoder {
       }
       case Wire::kNone:
       case Wire::kDuration:  // of configuration files only
-      case Wire::kMap: break;
+      case Wire::kMap:
+        break;
     }
     return Malformed("a field has no protobuf form");
   }
@@ -191,12 +210,11 @@ class Decoder {
     const std::chrono::year_month_day date{midnight};
     const std::chrono::hh_mm_ss clock{time - midnight};
     char text[64];
-    int size = std::snprintf(text, sizeof(text), "%04d-%02u-%02uT%02d:%02d:%02d",
-                             static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                             static_cast<unsigned>(date.day()),
-                             static_cast<int>(clock.hours().count()),
-                             static_cast<int>(clock.minutes().count()),
-                             static_cast<int>(clock.seconds().count()));
+    int size = std::snprintf(
+        text, sizeof(text), "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
+        static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+        static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+        static_cast<int>(clock.seconds().count()));
     std::string result(text, static_cast<std::size_t>(size));
     if (micro) {
       size = std::snprintf(text, sizeof(text), ".%06d", static_cast<int>(nanos / 1000));

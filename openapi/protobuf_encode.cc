@@ -53,8 +53,10 @@ std::string TimeMessage(const Json& value, bool micro) {
 
 std::string QuantityMessage(const Json& value) {
   std::string message;
-  PutBytes(1, value.is_string() ? std::string(TextOf(value))
-              : value.is_number() ? DumpJson(value) : "0",
+  PutBytes(1,
+           value.is_string()   ? std::string(TextOf(value))
+           : value.is_number() ? DumpJson(value)
+                               : "0",
            message);
   return message;
 }
@@ -83,8 +85,9 @@ std::string SchemaOrMessage(const Schema& schema, const Json& value) {
     PutBytes(1, EncodeMessage(*schema.items, value), message);
   } else if (value.is_array()) {
     for (const Json& element : value) {
-      PutBytes(2, element.is_string() ? std::string(TextOf(element))
-                                      : EncodeMessage(*schema.items, element),
+      PutBytes(2,
+               element.is_string() ? std::string(TextOf(element))
+                                   : EncodeMessage(*schema.items, element),
                message);
     }
   }
@@ -102,28 +105,41 @@ std::string ItemsMessage(const Schema& schema, const Json& value) {
 // One value as field `number`; a value of the wrong kind is written as the empty one.
 void Put(const Schema& schema, int number, const Json& value, std::string& out) {
   switch (schema.wire) {
-    case Wire::kString: return PutBytes(number, TextOf(value), out);
-    case Wire::kBool: return PutNumber(number, value.is_boolean() && value.get<bool>(), out);
+    case Wire::kString:
+      return PutBytes(number, TextOf(value), out);
+    case Wire::kBool:
+      return PutNumber(number, value.is_boolean() && value.get<bool>(), out);
     case Wire::kInt32:
-    case Wire::kInt64: return PutNumber(number, IntegerOf(value), out);
+    case Wire::kInt64:
+      return PutNumber(number, IntegerOf(value), out);
     case Wire::kDouble: {
       const double real = value.is_number() ? value.get<double>() : 0;
       return PutFixed64(number, std::bit_cast<std::uint64_t>(real), out);
     }
-    case Wire::kBytes: return PutBytes(number, DecodeBase64(TextOf(value)).value_or(""), out);
-    case Wire::kTime: return PutBytes(number, TimeMessage(value, false), out);
-    case Wire::kMicroTime: return PutBytes(number, TimeMessage(value, true), out);
-    case Wire::kQuantity: return PutBytes(number, QuantityMessage(value), out);
-    case Wire::kIntOrString: return PutBytes(number, IntOrStringMessage(value), out);
-    case Wire::kRaw: return PutBytes(number, RawMessage(value), out);
-    case Wire::kItems: return PutBytes(number, ItemsMessage(schema, value), out);
+    case Wire::kBytes:
+      return PutBytes(number, DecodeBase64(TextOf(value)).value_or(""), out);
+    case Wire::kTime:
+      return PutBytes(number, TimeMessage(value, false), out);
+    case Wire::kMicroTime:
+      return PutBytes(number, TimeMessage(value, true), out);
+    case Wire::kQuantity:
+      return PutBytes(number, QuantityMessage(value), out);
+    case Wire::kIntOrString:
+      return PutBytes(number, IntOrStringMessage(value), out);
+    case Wire::kRaw:
+      return PutBytes(number, RawMessage(value), out);
+    case Wire::kItems:
+      return PutBytes(number, ItemsMessage(schema, value), out);
     case Wire::kSchemaOrBool:
     case Wire::kSchemaOrArray:
-    case Wire::kSchemaOrStrings: return PutBytes(number, SchemaOrMessage(schema, value), out);
-    case Wire::kMessage: return PutBytes(number, EncodeMessage(schema, value), out);
+    case Wire::kSchemaOrStrings:
+      return PutBytes(number, SchemaOrMessage(schema, value), out);
+    case Wire::kMessage:
+      return PutBytes(number, EncodeMessage(schema, value), out);
     case Wire::kNone:
     case Wire::kDuration:  // of configuration files only
-    case Wire::kMap: return;
+    case Wire::kMap:
+      return;
   }
 }
 

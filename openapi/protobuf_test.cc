@@ -55,14 +55,14 @@ std::string RoundTrip(std::string_view type, std::string_view json) {
 
 TEST(Protobuf, KnownBytes) {
   // A Namespace `a` with phase Active, written by hand from the format's rules.
-  const std::string body = Hex(
-      "6b 38 73 00"
-      "0a 0f 0a 02 76 31 12 09 4e 61 6d 65 73 70 61 63 65"  // v1 Namespace
-      "12 29"
-      "0a 19 0a 01 61 12 00 1a 00 22 00 2a 00 32 00 38 00 42 00 5a 06 0a 01 6b 12 01 76"
-      "12 02 0a 00"  // spec.finalizers: [""]
-      "1a 08 0a 06 41 63 74 69 76 65"
-      "1a 00 22 00");
+  const std::string body =
+      Hex("6b 38 73 00"
+          "0a 0f 0a 02 76 31 12 09 4e 61 6d 65 73 70 61 63 65"  // v1 Namespace
+          "12 29"
+          "0a 19 0a 01 61 12 00 1a 00 22 00 2a 00 32 00 38 00 42 00 5a 06 0a 01 6b 12 01 76"
+          "12 02 0a 00"  // spec.finalizers: [""]
+          "1a 08 0a 06 41 63 74 69 76 65"
+          "1a 00 22 00");
   Json expected = {{"apiVersion", "v1"},
                    {"kind", "Namespace"},
                    {"metadata", {{"name", "a"}, {"labels", {{"k", "v"}}}}},

@@ -44,9 +44,12 @@ bool WireReader::Next(WireField& field) {
   field.number = static_cast<std::uint32_t>(tag >> 3);
   field.type = static_cast<WireType>(tag & 7);
   switch (field.type) {
-    case WireType::kVarint: return NextVarint(field.value);
-    case WireType::kFixed64: return Fixed(8, field.value);
-    case WireType::kFixed32: return Fixed(4, field.value);
+    case WireType::kVarint:
+      return NextVarint(field.value);
+    case WireType::kFixed64:
+      return Fixed(8, field.value);
+    case WireType::kFixed32:
+      return Fixed(4, field.value);
     case WireType::kBytes: {
       std::uint64_t size = 0;
       if (!NextVarint(size)) return false;
@@ -133,8 +136,8 @@ const MessageField* FindMessageField(const Schema& type, std::uint32_t number) {
                              [](const MessageField& field, std::uint32_t wanted) {
                                return static_cast<std::uint32_t>(field.property->number) < wanted;
                              });
-  const bool found = at != fields.end() &&
-                     static_cast<std::uint32_t>(at->property->number) == number;
+  const bool found =
+      at != fields.end() && static_cast<std::uint32_t>(at->property->number) == number;
   return found ? &*at : nullptr;
 }
 
