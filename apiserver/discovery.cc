@@ -4,7 +4,6 @@
 
 #include "openapi/base64.h"
 #include "storage/object/json.h"
-#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -15,27 +14,12 @@ using openapi::GroupVersion;
 using openapi::ResourceType;
 using openapi::Subresource;
 
-std::string Digest(std::string_view text, const EVP_MD* method) {
-  unsigned char bytes[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  EVP_Digest(text.data(), text.size(), bytes, &size, method, nullptr);
-  return {reinterpret_cast<char*>(bytes), size};
-}
-
-std::string UpperHex(std::string_view bytes) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  std::string out;
-  for (char c : bytes) {
-    out += kHex[static_cast<unsigned char>(c) >> 4];
-    out += kHex[static_cast<unsigned char>(c) & 15];
-  }
-  return out;
-}
-
 std::string StorageHash(const ResourceType& type) {
   const std::string text =
       type.stored_as.group + "/" + type.storage_version + "/" + type.gvk.kind;
-  return openapi::EncodeBase64(Digest(text, EVP_sha256()).substr(0, 8));
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  EVP_Digest(text.data(), text.size(), digest, nullptr, EVP_sha256(), nullptr);
+  return openapi::EncodeBase64({reinterpret_cast<char*>(digest), 8});
 }
 
 Json GroupDocument(const Group& group) {
@@ -194,31 +178,6 @@ std::function<Json()> Maker(const RequestInfo& info, const Catalog& catalog,
 
 }  // namespace
 
-Discovery::Document Discovery::Render(const std::string& key, const openapi::CatalogPtr& catalog,
-                                      const std::function<Json()>& make) {
-  {
-    std::lock_guard lock(mutex_);
-    auto it = remembered_.find(catalog.get());
-    if (it != remembered_.end() && it->second.catalog.lock() == catalog) {
-      if (auto found = it->second.documents.find(key); found != it->second.documents.end()) {
-        return found->second;
-      }
-    }
-  }
-  const std::string text = DumpJson(make()) + "\n";
-  Document document{std::make_shared<const std::string>(text),
-                    "\"" + UpperHex(Digest(text, EVP_sha512())) + "\""};
-  std::lock_guard lock(mutex_);
-  if (remembered_.size() > limits::kRememberedCatalogs) {
-    std::erase_if(remembered_, [](const auto& entry) { return entry.second.catalog.expired(); });
-    if (remembered_.size() > limits::kRememberedCatalogs) remembered_.clear();
-  }
-  Remembered& slot = remembered_[catalog.get()];
-  if (slot.catalog.lock() != catalog) slot = {catalog, {}};
-  slot.documents[key] = document;
-  return document;
-}
-
 std::optional<Response> Discovery::Answer(const Request& request, const RequestInfo& info,
                                           const openapi::CatalogPtr& catalog) {
   if (info.segments.empty() || (info.segments[0] != "api" && info.segments[0] != "apis")) {
@@ -228,13 +187,15 @@ std::optional<Response> Discovery::Answer(const Request& request, const RequestI
       info.segments.size() == 1 ? AggregatedVersion(request) : std::string();
   const auto make = Maker(info, *catalog, aggregated);
   if (!make) return std::nullopt;
-  const Document document = Render(info.path + "?" + aggregated, catalog, make);
+  const Document document = cache_.Get(catalog, info.path + "?" + aggregated,
+                                       [&] { return DumpJson(make()) + "\n"; });
+  const std::string etag = "\"" + document.hash + "\"";
   Response response;
   response.headers.Add("vary", "Accept");
   if (!aggregated.empty()) {
-    response.headers.Add("etag", document.etag);
+    response.headers.Add("etag", etag);
     response.headers.Set("cache-control", "public");
-    if (request.headers.Get("if-none-match") == document.etag) {
+    if (request.headers.Get("if-none-match") == etag) {
       response.code = 304;
       return response;
     }

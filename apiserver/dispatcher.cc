@@ -141,6 +141,7 @@ Result<Response> Dispatcher::NonResource(const Request& request, const RequestIn
   if (auto document = discovery_.Answer(request, info, workspace.catalog)) {
     return std::move(*document);
   }
+  if (auto document = openapi_.Answer(request, info, workspace.catalog)) return std::move(*document);
   return TextResponse(404, "404 page not found\n");
 }
 

@@ -4,6 +4,7 @@
 
 #include "apiserver/call.h"
 #include "apiserver/discovery.h"
+#include "apiserver/openapi_paths.h"
 
 namespace mailroom::apiserver {
 
@@ -27,7 +28,9 @@ class Dispatcher {
   Result<Response> NonResource(const Request& request, const RequestInfo& info);
 
   const Hub& hub_;
-  Discovery discovery_;
+  DocumentCache documents_;
+  Discovery discovery_{documents_};
+  OpenApiPaths openapi_{documents_};
 };
 
 }  // namespace mailroom::apiserver

@@ -1,0 +1,49 @@
+#include "apiserver/document_cache.h"
+
+#include <openssl/evp.h>
+
+#include "storage/object/limits.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+std::string HashOf(std::string_view text) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  unsigned char bytes[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  EVP_Digest(text.data(), text.size(), bytes, &size, EVP_sha512(), nullptr);
+  std::string out;
+  for (unsigned int i = 0; i < size; ++i) {
+    out += kHex[bytes[i] >> 4];
+    out += kHex[bytes[i] & 15];
+  }
+  return out;
+}
+
+}  // namespace
+
+Document DocumentCache::Get(const openapi::CatalogPtr& catalog, const std::string& key,
+                            const std::function<std::string()>& make) {
+  {
+    std::lock_guard lock(mutex_);
+    auto it = remembered_.find(catalog.get());
+    if (it != remembered_.end() && it->second.catalog.lock() == catalog) {
+      auto found = it->second.documents.find(key);
+      if (found != it->second.documents.end()) return found->second;
+    }
+  }
+  std::string text = make();
+  std::string hash = HashOf(text);
+  Document document{std::make_shared<const std::string>(std::move(text)), std::move(hash)};
+  std::lock_guard lock(mutex_);
+  if (remembered_.size() > limits::kRememberedCatalogs) {
+    std::erase_if(remembered_, [](const auto& entry) { return entry.second.catalog.expired(); });
+    if (remembered_.size() > limits::kRememberedCatalogs) remembered_.clear();
+  }
+  Remembered& slot = remembered_[catalog.get()];
+  if (slot.catalog.lock() != catalog) slot = {catalog, {}};
+  slot.documents[key] = document;
+  return document;
+}
+
+}  // namespace mailroom::apiserver

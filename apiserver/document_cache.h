@@ -1,0 +1,36 @@
+// Documents rendered from a catalogue, remembered per catalogue so that workspaces that serve the
+// same kinds share one rendering; bounded. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "openapi/catalog.h"
+#include "storage/object/object.h"
+
+namespace mailroom::apiserver {
+
+struct Document {
+  SharedBytes body;
+  std::string hash;  // upper-case hexadecimal SHA-512 of the body
+};
+
+class DocumentCache {
+ public:
+  // The document remembered under `key`, or the result of `make`.
+  Document Get(const openapi::CatalogPtr& catalog, const std::string& key,
+               const std::function<std::string()>& make);
+
+ private:
+  struct Remembered {
+    std::weak_ptr<const openapi::Catalog> catalog;
+    std::map<std::string, Document> documents;
+  };
+  std::mutex mutex_;
+  std::map<const openapi::Catalog*, Remembered> remembered_;  // guarded by mutex_
+};
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,81 @@
+#include "apiserver/openapi_paths.h"
+
+#include "openapi/documents.h"
+#include "storage/object/json.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+std::string PathOf(const std::string& group, const std::string& version) {
+  return group.empty() ? "api/" + version : "apis/" + group + "/" + version;
+}
+
+Response Body(const Request& request, const Document& document) {
+  Response response;
+  response.headers.Add("etag", "\"" + document.hash + "\"");
+  response.headers.Add("vary", "Accept");
+  if (request.headers.Get("if-none-match") == "\"" + document.hash + "\"") {
+    response.code = 304;
+    return response;
+  }
+  response.headers.Add("content-type", "application/json");
+  response.body.push_back(document.body);
+  return response;
+}
+
+}  // namespace
+
+Document OpenApiPaths::DocumentOf(const openapi::CatalogPtr& catalog, const std::string& group,
+                                  const std::string& version) {
+  return cache_.Get(catalog, "v3/" + PathOf(group, version),
+                    [&] { return DumpJson(openapi::DocumentV3(*catalog, group, version)); });
+}
+
+Response OpenApiPaths::Index(const RequestInfo& info, const openapi::CatalogPtr& catalog) {
+  Json paths = Json::object();
+  for (const openapi::Group& group : catalog->groups()) {
+    for (const openapi::GroupVersion& version : group.versions) {
+      const std::string path = PathOf(group.name, version.version);
+      const Document document = DocumentOf(catalog, group.name, version.version);
+      paths[path] = {{"serverRelativeURL",
+                      info.prefix + "/openapi/v3/" + path + "?hash=" + document.hash}};
+    }
+  }
+  Response response;
+  response.headers.Add("content-type", "application/json");
+  response.Append(DumpJson({{"paths", std::move(paths)}}));
+  return response;
+}
+
+std::optional<Response> OpenApiPaths::Answer(const Request& request, const RequestInfo& info,
+                                             const openapi::CatalogPtr& catalog) {
+  const auto& segments = info.segments;
+  if (segments.size() < 2 || segments[0] != "openapi" || segments[1] != "v3") return std::nullopt;
+  if (segments.size() == 2) return Index(info, catalog);
+  std::string group, version;
+  if (segments.size() == 4 && segments[2] == "api") {
+    version = segments[3];
+  } else if (segments.size() == 5 && segments[2] == "apis") {
+    group = segments[3];
+    version = segments[4];
+  } else {
+    return std::nullopt;
+  }
+  const Document document = DocumentOf(catalog, group, version);
+  if (*document.body == "null") return std::nullopt;
+  const std::string hash = info.query.Get("hash");
+  if (hash.empty()) return Body(request, document);
+  if (hash != document.hash) {
+    Response moved;
+    moved.code = 301;
+    moved.headers.Add("location", info.prefix + "/openapi/v3/" + PathOf(group, version) +
+                                      "?hash=" + document.hash);
+    return moved;
+  }
+  Response response = Body(request, document);
+  response.headers.Set("cache-control", "public, immutable");
+  response.headers.Add("expires", "Thu, 31 Dec 2099 23:59:59 GMT");
+  return response;
+}
+
+}  // namespace mailroom::apiserver
