@@ -73,6 +73,9 @@ Result<client::Requeue> Downsync::Reconcile(const Place& place, const std::strin
     return client::Requeue{};
   }
   parts_.report.Set(place, done.error().message());
+  if (action == Action::kRemove && done.error().reason() == Reason::kForbidden) {
+    return client::Requeue{limits::kForeignCheck};
+  }
   return std::move(done).error();
 }
 

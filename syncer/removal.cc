@@ -84,7 +84,9 @@ Result<void> Removal::CheckContent(const Place& place, const Json& existing) {
     left = TRY(ForeignObject(parts_.wec.client, parts_.wec.kinds, place.name, parts_.identity));
   }
   if (left.empty()) return Ok();
-  return NotYet("not deleted, because it would take " + left + " along");
+  const Reason reason =
+      place.resource == kNamespaces ? Reason::kForbidden : Reason::kServiceUnavailable;
+  return Status(reason, "not deleted, because it would take " + left + " along");
 }
 
 }  // namespace mailroom::syncer

@@ -16,7 +16,7 @@ class Removal {
   explicit Removal(Parts& parts) : parts_(parts) {}
 
   // `existing` is the WEC's object, owned by this syncer and unwanted. An error says why it stays
-  // for now.
+  // for now; reason Forbidden means that only somebody in the WEC can change that.
   Result<void> Remove(const Place& place, const std::string& api_version, const Json& existing);
 
  private:

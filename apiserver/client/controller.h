@@ -1,5 +1,6 @@
 // A reconcile loop: a work queue, a few workers, one Reconciler. Level-triggered: the key carries
-// no event; a failed key is retried with back-off for ever.
+// no event; a failed key is retried with back-off for ever. A key that keeps failing for the same
+// reason is logged once.
 #pragma once
 
 #include <chrono>
