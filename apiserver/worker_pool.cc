@@ -12,35 +12,37 @@ WorkerPool::WorkerPool(std::size_t threads, std::size_t queue_bound) : queue_bou
 WorkerPool::~WorkerPool() { Stop(); }
 
 bool WorkerPool::Submit(Task task) {
-  absl::MutexLock lock(&mutex_);
-  if (stopped_ || queue_.size() >= queue_bound_) return false;
-  queue_.push_back(std::move(task));
+  {
+    std::lock_guard lock(mutex_);
+    if (stopped_ || queue_.size() >= queue_bound_) return false;
+    queue_.push_back(std::move(task));
+  }
+  changed_.notify_one();
   return true;
 }
 
 std::size_t WorkerPool::queued() const {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   return queue_.size();
 }
 
 void WorkerPool::Stop() {
   {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard lock(mutex_);
     stopped_ = true;
   }
+  changed_.notify_all();
   for (std::jthread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
 }
 
-bool WorkerPool::HasWorkLocked() const { return stopped_ || !queue_.empty(); }
-
 void WorkerPool::Run() {
   while (true) {
     Task task;
     {
-      absl::MutexLock lock(&mutex_);
-      mutex_.Await(absl::Condition(this, &WorkerPool::HasWorkLocked));
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return stopped_ || !queue_.empty(); });
       if (queue_.empty()) return;
       task = std::move(queue_.front());
       queue_.pop_front();

@@ -2,14 +2,13 @@
 // the caller answers 429. Thread-safe. Tasks must not throw.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <mutex>
 #include <thread>
 #include <vector>
-
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 
 namespace mailroom::apiserver {
 
@@ -32,12 +31,12 @@ class WorkerPool {
 
  private:
   void Run();
-  bool HasWorkLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::size_t queue_bound_;
-  mutable absl::Mutex mutex_;
-  std::deque<Task> queue_ ABSL_GUARDED_BY(mutex_);
-  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  mutable std::mutex mutex_;  // guards queue_ and stopped_
+  std::condition_variable changed_;
+  std::deque<Task> queue_;
+  bool stopped_ = false;
   std::vector<std::jthread> threads_;  // filled by the constructor, emptied by Stop
 };
 

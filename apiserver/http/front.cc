@@ -17,9 +17,9 @@
 #include <filesystem>
 #include <future>
 #include <latch>
+#include <mutex>
 #include <thread>
 
-#include "absl/synchronization/mutex.h"
 #include "apiserver/http/connection.h"
 #include "apiserver/http/front_state.h"
 #include "apiserver/http/h1_connection.h"
@@ -88,9 +88,9 @@ class DrogonFront : public Front {
   std::string upload_dir_;
   std::promise<Result<void>> ready_;
   std::jthread thread_;
-  absl::Mutex mutex_;
-  std::vector<int> listeners_ ABSL_GUARDED_BY(mutex_);
-  bool running_ ABSL_GUARDED_BY(mutex_) = false;
+  std::mutex mutex_;  // guards what follows
+  std::vector<int> listeners_;
+  bool running_ = false;
 };
 
 void DrogonFront::Configure() {
@@ -119,7 +119,7 @@ void DrogonFront::Configure() {
   drogon::app().addListener(held_.address(), held_.port(), !options.plain_http, options.cert_file,
                             options.key_file);
   drogon::app().setBeforeListenSockOptCallback([this](int fd) {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard lock(mutex_);
     listeners_.push_back(fd);
   });
   drogon::app().setAfterAcceptSockOptCallback(TuneAccepted);
@@ -160,7 +160,7 @@ Result<void> DrogonFront::Run() {
     }
   });
   Result<void> result = ready.get();
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   running_ = result.ok();
   return result;
 }
@@ -218,7 +218,7 @@ void DrogonFront::ForEach(const std::function<void(Connection&)>& visit) {
 // An eventfd that is never readable takes the place of each listening socket, so that new
 // connections are refused while the loops keep their descriptors.
 void DrogonFront::StopAccepting() {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   const int nothing = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   for (const int fd : listeners_) dup2(nothing, fd);
   listeners_.clear();
@@ -227,7 +227,7 @@ void DrogonFront::StopAccepting() {
 
 void DrogonFront::Drain(std::chrono::milliseconds grace) {
   {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard lock(mutex_);
     if (!running_) return;
   }
   const auto deadline = std::chrono::steady_clock::now() + grace;
@@ -241,7 +241,7 @@ void DrogonFront::Drain(std::chrono::milliseconds grace) {
 
 void DrogonFront::Stop() {
   {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard lock(mutex_);
     if (!std::exchange(running_, false)) return;
   }
   state_->Stopped();

@@ -2,8 +2,6 @@
 
 #include <trantor/net/EventLoop.h>
 
-#include "absl/time/time.h"
-
 namespace mailroom::apiserver {
 
 FrontState::Counted::Counted(std::shared_ptr<FrontState> state, std::atomic<std::size_t>& counter)
@@ -12,24 +10,25 @@ FrontState::Counted::Counted(std::shared_ptr<FrontState> state, std::atomic<std:
 }
 
 FrontState::Counted::~Counted() {
-  if (--counter_ == 0 && state_->draining) absl::MutexLock lock(&state_->counts_);
+  if (--counter_ > 0 || !state_->draining) return;
+  // The lock keeps this from falling between a waiter's look and its sleep.
+  std::lock_guard lock(state_->counts_);
+  state_->none_left_.notify_all();
 }
 
 bool FrontState::AwaitNone(std::atomic<std::size_t>& counter,
                            std::chrono::steady_clock::time_point deadline) {
-  absl::MutexLock lock(&counts_);
-  const auto none = [](std::atomic<std::size_t>* value) { return *value == 0; };
-  return counts_.AwaitWithTimeout(absl::Condition(+none, &counter),
-                                  absl::FromChrono(deadline - std::chrono::steady_clock::now()));
+  std::unique_lock lock(counts_);
+  return none_left_.wait_until(lock, deadline, [&] { return counter == 0; });
 }
 
 void FrontState::Post(trantor::EventLoop* loop, std::function<void()> task) {
-  absl::ReaderMutexLock lock(&loops_);
+  std::shared_lock lock(loops_);
   if (!stopped_) loop->queueInLoop(std::move(task));
 }
 
 void FrontState::Stopped() {
-  absl::MutexLock lock(&loops_);
+  std::unique_lock lock(loops_);
   stopped_ = true;
 }
 

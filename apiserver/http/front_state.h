@@ -4,11 +4,13 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "apiserver/http/front.h"
 #include "apiserver/http/tls.h"
 #include "apiserver/worker_pool.h"
@@ -56,9 +58,10 @@ class FrontState {
   void Stopped();
 
  private:
-  absl::Mutex counts_;  // taken when a counter reaches 0, to wake AwaitNone
-  absl::Mutex loops_;
-  bool stopped_ ABSL_GUARDED_BY(loops_) = false;
+  std::mutex counts_;  // taken when a counter reaches 0, to wake AwaitNone
+  std::condition_variable none_left_;
+  std::shared_mutex loops_;  // guards stopped_
+  bool stopped_ = false;
 };
 
 }  // namespace mailroom::apiserver

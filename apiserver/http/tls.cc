@@ -195,13 +195,13 @@ int SelectProtocol(SSL*, const unsigned char** out, unsigned char* out_size,
 
 Result<void> TlsGate::Reload(const FrontOptions& options) {
   auto fresh = TRY(TlsMaterial::Load(options));
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   current_ = std::move(fresh);
   return Ok();
 }
 
 std::shared_ptr<const TlsMaterial> TlsGate::current() const {
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard lock(mutex_);
   return current_;
 }
 

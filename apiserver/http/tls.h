@@ -6,11 +6,10 @@
 
 #include <ctime>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "apiserver/http/front.h"
 #include "storage/object/message.h"
 #include "storage/object/result.h"
@@ -50,8 +49,8 @@ class TlsGate {
   void Adopt(bool http2);
 
  private:
-  mutable absl::Mutex mutex_;
-  std::shared_ptr<const TlsMaterial> current_ ABSL_GUARDED_BY(mutex_);
+  mutable std::mutex mutex_;  // guards current_
+  std::shared_ptr<const TlsMaterial> current_;
 };
 
 }  // namespace mailroom::apiserver
