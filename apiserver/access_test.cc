@@ -1,0 +1,101 @@
+#include <gtest/gtest.h>
+
+#include "apiserver/authn.h"
+#include "apiserver/options.h"
+#include "storage/object/json_path.h"
+#include "test/support/test_hub.h"
+
+namespace mailroom {
+namespace {
+
+class Access : public testing::Test {
+ protected:
+  int Code(const std::string& user, const std::string& group, const std::string& method,
+           const std::string& path) {
+    Request request;
+    request.method = method;
+    request.path = path;
+    request.peer.common_name = user;
+    if (!group.empty()) request.peer.organizations = {group};
+    return hub.Send(request).code;
+  }
+  TestHub hub;
+};
+
+TEST_F(Access, NobodyMayOnlyAskForHealthAndVersion) {
+  for (const char* path : {"/healthz", "/livez", "/readyz", "/version", "/livez/ping"}) {
+    EXPECT_EQ(Code("", "", "GET", path), 200) << path;
+  }
+  for (const char* path : {"/api", "/apis", "/api/v1/namespaces", "/clusters/wds1/api/v1/secrets",
+                           "/clusters/*/api/v1/secrets", "/openapi/v3", "/nowhere"}) {
+    EXPECT_EQ(Code("", "", "GET", path), 403) << path;
+    EXPECT_EQ(Code("somebody", "", "GET", path), 403) << path;
+  }
+}
+
+TEST_F(Access, ARejectedCertificateOrTokenIsUnauthorized) {
+  Request request;
+  request.method = "GET";
+  request.path = "/healthz";
+  request.peer.certificate_rejected = true;
+  EXPECT_EQ(hub.Send(request).code, 401);
+  request.peer = {};
+  request.headers.Add("authorization", "Bearer x");
+  EXPECT_EQ(hub.Send(request).code, 401);
+}
+
+TEST_F(Access, ASyncerReachesItsMailboxAndNothingElse) {
+  std::vector<std::string> mailboxes;
+  for (int i = 0; i < 20; ++i) {
+    mailboxes.push_back("its1-mb-" + std::to_string(i));
+    hub.NewWorkspace(mailboxes.back(), "mailbox");
+  }
+  const std::string group(apiserver::kSyncers);
+  for (const std::string& own : mailboxes) {
+    const std::string user = std::string(apiserver::kSyncerPrefix) + own;
+    for (const std::string& other : mailboxes) {
+      const int want = own == other ? 200 : 403;
+      EXPECT_EQ(Code(user, group, "GET", "/clusters/" + other + "/api/v1/namespaces"), want);
+      EXPECT_EQ(Code(user, group, "GET", "/clusters/" + other + "/apis"), want);
+    }
+    for (const char* path : {"/clusters/root/api/v1/namespaces", "/api/v1/namespaces",
+                             "/clusters/wds1/api/v1/namespaces", "/clusters/*/api/v1/namespaces"}) {
+      EXPECT_EQ(Code(user, group, "GET", path), 403) << path;
+    }
+    const std::string base = "/clusters/" + own + "/api/v1/namespaces/default/configmaps";
+    EXPECT_EQ(Code(user, group, "POST", base), 403);
+    EXPECT_EQ(Code(user, group, "DELETE", base + "/x"), 403);
+    EXPECT_EQ(Code(user, group, "PUT", base + "/x"), 403);
+  }
+  EXPECT_EQ(Code("system:syncer:" + mailboxes[0], "", "GET",
+                 "/clusters/" + mailboxes[0] + "/api/v1/namespaces"), 403)
+      << "the name without the group is nobody";
+  EXPECT_EQ(Code("system:syncer:root", group, "GET", "/api/v1/namespaces"), 403);
+}
+
+TEST_F(Access, ForbiddenNamesWhatWasAsked) {
+  Request request;
+  request.method = "GET";
+  request.path = "/clusters/wds1/api/v1/namespaces/n/secrets/s";
+  request.peer.common_name = "eve";
+  EXPECT_EQ(StringAt(hub.Send(request).body, {"message"}),
+            "secrets \"s\" is forbidden: User \"eve\" cannot get resource \"secrets\" in API group "
+            "\"\" in the namespace \"n\"");
+}
+
+TEST(ServeOptions, AreCheckedOnce) {
+  auto good = apiserver::ParseOptions({"--data-dir", "d", "--listen=[::1]:0", "--tls-san", "a,b"});
+  ASSERT_TRUE(good.ok());
+  EXPECT_EQ(good->host, "::1");
+  EXPECT_EQ(good->port, 0);
+  EXPECT_EQ(good->extra_sans, (std::vector<std::string>{"a", "b"}));
+  for (const std::vector<std::string>& bad : std::vector<std::vector<std::string>>{
+           {}, {"--data-dir"}, {"--data-dir", "d", "--listen", "x"}, {"--data-dir", "d", "--nope", "1"},
+           {"--data-dir", "d", "--listen", "h:99999"}, {"--data-dir", "d", "--tls-cert-file", "c"},
+           {"--data-dir", "d", "--log-level", "loud"}, {"--data-dir", "d", "--controllers", "maybe"}}) {
+    EXPECT_FALSE(apiserver::ParseOptions(bad).ok());
+  }
+}
+
+}  // namespace
+}  // namespace mailroom

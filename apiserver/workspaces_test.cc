@@ -1,0 +1,135 @@
+#include "apiserver/workspaces.h"
+
+#include <gtest/gtest.h>
+
+#include "storage/object/json_path.h"
+#include "test/support/test_hub.h"
+
+namespace mailroom {
+namespace {
+
+const std::string kCrds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const std::string kWorkspaces = "/clusters/root/apis/mailbox.kubestellar.io/v1alpha1/workspaces";
+
+Json WidgetCrd() {
+  return *ParseJson(R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+    "metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+    "names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,
+    "subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":
+    {"type":"object","properties":{"size":{"type":"string","default":"small"}}},"status":{"type":"object",
+    "x-kubernetes-preserve-unknown-fields":true}}}}}]}})");
+}
+
+Json Widget(const std::string& name) {
+  return {{"apiVersion", "example.com/v1"}, {"kind", "Widget"}, {"metadata", {{"name", name}}},
+          {"spec", Json::object()}};
+}
+
+// Polls the server, which works in the background here, for at most ten seconds.
+bool Eventually(const std::function<bool()>& done) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+class WorkspacesTest : public testing::Test {
+ protected:
+  TestHub hub;
+};
+
+TEST_F(WorkspacesTest, AreApart) {
+  const std::string a = hub.NewWorkspace("a", "cluster"), b = hub.NewWorkspace("ab", "cluster");
+  hub.Do("POST", a + "/api/v1/namespaces/default/configmaps", ConfigMap("x"));
+  EXPECT_EQ(hub.Get(b + "/api/v1/namespaces/default/configmaps/x").code, 404);
+  EXPECT_TRUE(Find(hub.Get(b + "/api/v1/configmaps").body, {"items"})->empty());
+  EXPECT_EQ(Find(hub.Get(a + "/api/v1/namespaces").body, {"items"})->size(), 4u);
+}
+
+TEST_F(WorkspacesTest, DeletedAndMadeAgainShareNothing) {
+  const std::string a = hub.NewWorkspace("a", "cluster");
+  hub.Do("POST", a + "/api/v1/namespaces/default/configmaps", ConfigMap("x"));
+  hub.Do("POST", a + kCrds, WidgetCrd());
+  const std::string uid =
+      StringAt(hub.Get(a + "/api/v1/namespaces/kube-system").body, {"metadata", "uid"});
+  EXPECT_EQ(hub.Do("DELETE", kWorkspaces + "/a").code, 200);
+  EXPECT_EQ(hub.Get(a + "/api/v1/namespaces").code, 404);
+  hub.NewWorkspace("a", "wds");
+  EXPECT_EQ(hub.Get(a + "/api/v1/namespaces/default/configmaps/x").code, 404);
+  EXPECT_EQ(hub.Get(a + "/apis/example.com/v1/widgets").code, 404);
+  EXPECT_NE(StringAt(hub.Get(a + "/api/v1/namespaces/kube-system").body, {"metadata", "uid"}), uid);
+}
+
+TEST_F(WorkspacesTest, RefuseBadNamesAndTypeChanges) {
+  auto make = [&](const char* name, const char* type) {
+    return hub.Do("POST", kWorkspaces,
+                  {{"apiVersion", "mailbox.kubestellar.io/v1alpha1"}, {"kind", "Workspace"},
+                   {"metadata", {{"name", name}}}, {"spec", {{"type", type}}}}).code;
+  };
+  EXPECT_EQ(make("root", "cluster"), 422);
+  EXPECT_EQ(make("x", "root"), 422);
+  EXPECT_EQ(make("x", "castle"), 422);
+  EXPECT_EQ(make("x", "cluster"), 201);
+  EXPECT_EQ(hub.Do("PATCH", kWorkspaces + "/x", {{"spec", {{"type", "wds"}}}},
+                   "application/merge-patch+json").code, 422);
+}
+
+TEST_F(WorkspacesTest, ServeTheKindsOfTheirType) {
+  EXPECT_EQ(hub.Get("/clusters/its1/apis/edge.kubestellar.io/v2alpha1/synctargets").code, 200);
+  EXPECT_EQ(hub.Get("/clusters/wds1/apis/edge.kubestellar.io/v2alpha1/synctargets").code, 404);
+  EXPECT_EQ(hub.Get("/clusters/wds1/apis/control.kubestellar.io/v1alpha1/bindingpolicies").code, 200);
+}
+
+TEST_F(WorkspacesTest, DefinitionsServeAtOnceAndOnlyThere) {
+  const std::string a = hub.NewWorkspace("a", "cluster"), b = hub.NewWorkspace("b", "cluster");
+  const std::string widgets = "/apis/example.com/v1/namespaces/default/widgets";
+  auto crd = hub.Do("POST", a + kCrds, WidgetCrd());
+  ASSERT_EQ(crd.code, 201) << crd.text;
+  auto made = hub.Do("POST", a + widgets, Widget("w"));
+  ASSERT_EQ(made.code, 201) << made.text;
+  EXPECT_EQ(StringAt(made.body, {"spec", "size"}), "small") << "schema default";
+  EXPECT_EQ(hub.Get(b + widgets).code, 404);
+  auto groups = hub.Get(a + "/apis");
+  EXPECT_NE(groups.text.find("example.com"), std::string::npos);
+  EXPECT_EQ(hub.Get(b + "/apis").text.find("example.com"), std::string::npos);
+  Json patch = {{"status", {{"phase", "Done"}}}};
+  auto ignored = hub.Do("PATCH", a + widgets + "/w", patch, "application/merge-patch+json");
+  EXPECT_EQ(StringAt(ignored.body, {"status", "phase"}), "");
+  auto set = hub.Do("PATCH", a + widgets + "/w/status", patch, "application/merge-patch+json");
+  EXPECT_EQ(StringAt(set.body, {"status", "phase"}), "Done");
+}
+
+TEST_F(WorkspacesTest, DeletingADefinitionDeletesItsObjects) {
+  const std::string a = hub.NewWorkspace("a", "cluster");
+  hub.Do("POST", a + kCrds, WidgetCrd());
+  hub.Do("POST", a + "/apis/example.com/v1/namespaces/default/widgets", Widget("w"));
+  EXPECT_EQ(hub.Do("DELETE", a + kCrds + "/widgets.example.com").code, 200);
+  ASSERT_TRUE(Eventually([&] { return hub.Get(a + kCrds + "/widgets.example.com").code == 404; }));
+  EXPECT_EQ(hub.Get(a + "/apis/example.com/v1/widgets").code, 404);
+  hub.Do("POST", a + kCrds, WidgetCrd());
+  EXPECT_TRUE(Find(hub.Get(a + "/apis/example.com/v1/widgets").body, {"items"})->empty());
+}
+
+TEST_F(WorkspacesTest, NamespacesEmptyThemselvesWhenDeleted) {
+  const std::string ns = "/clusters/wds1/api/v1/namespaces";
+  hub.Do("POST", ns, {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "n"}}}});
+  hub.Do("POST", ns + "/n/configmaps", ConfigMap("x"));
+  Json held = ConfigMap("held");
+  Set(held, {"metadata", "finalizers"}, Json::array({"example.com/hold"}));
+  hub.Do("POST", ns + "/n/configmaps", held);
+  auto deleted = hub.Do("DELETE", ns + "/n");
+  EXPECT_EQ(StringAt(deleted.body, {"status", "phase"}), "Terminating");
+  ASSERT_TRUE(Eventually([&] { return hub.Get(ns + "/n/configmaps/x").code == 404; }));
+  auto refused = hub.Do("POST", ns + "/n/configmaps", ConfigMap("late"));
+  EXPECT_EQ(refused.code, 403);
+  EXPECT_EQ(hub.Get(ns + "/n").code, 200) << "held by a finalizer inside";
+  hub.Do("PATCH", ns + "/n/configmaps/held", {{"metadata", {{"finalizers", nullptr}}}},
+         "application/merge-patch+json");
+  EXPECT_TRUE(Eventually([&] { return hub.Get(ns + "/n").code == 404; }));
+  EXPECT_EQ(hub.Do("DELETE", ns + "/default").code, 403);
+}
+
+}  // namespace
+}  // namespace mailroom

@@ -1,0 +1,143 @@
+#include "test/support/test_hub.h"
+
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <iostream>
+#include <mutex>
+
+#include "storage/embedded_store.h"
+
+namespace mailroom {
+namespace {
+
+Request MakeRequest(const std::string& method, const std::string& path) {
+  Request request;
+  request.method = method;
+  const std::size_t mark = path.find('?');
+  request.path = path.substr(0, mark);
+  if (mark != std::string::npos) request.query = path.substr(mark + 1);
+  request.headers.Add("user-agent", "test/1.0");
+  request.peer.common_name = "admin";
+  request.peer.organizations = {"system:masters"};
+  return request;
+}
+
+}  // namespace
+
+TestHub::TestHub() {
+  auto server = apiserver::Server::Start(storage::OpenMemory(),
+                                         {.external_url = "https://hub.test", .embedded = true});
+  if (!server.ok()) {
+    std::cerr << server.error().message() << std::endl;
+    std::abort();
+  }
+  server_ = std::move(*server);
+}
+
+TestHub::~TestHub() = default;
+
+TestHub::Answer TestHub::Send(Request request) {
+  Response response = server_->dispatcher().Handle(request);
+  Answer answer;
+  answer.code = response.code;
+  answer.text = response.BodyText();
+  answer.headers = response.headers;
+  if (auto parsed = ParseJson(answer.text); parsed.ok()) answer.body = std::move(*parsed);
+  return answer;
+}
+
+TestHub::Answer TestHub::Do(const std::string& method, const std::string& path, const Json& body,
+                            const std::string& content_type) {
+  Request request = MakeRequest(method, path);
+  if (!body.is_null()) {
+    request.body = DumpJson(body);
+    request.headers.Add("content-type", content_type);
+  }
+  return Send(std::move(request));
+}
+
+TestHub::Answer TestHub::GetAs(const std::string& path, const std::string& accept) {
+  Request request = MakeRequest("GET", path);
+  request.headers.Add("accept", accept);
+  return Send(std::move(request));
+}
+
+std::string TestHub::NewWorkspace(const std::string& name, const std::string& type) {
+  const Answer made =
+      Do("POST", "/clusters/root/apis/mailbox.kubestellar.io/v1alpha1/workspaces",
+         {{"apiVersion", "mailbox.kubestellar.io/v1alpha1"}, {"kind", "Workspace"},
+          {"metadata", {{"name", name}}}, {"spec", {{"type", type}}}});
+  if (made.code != 201) {
+    std::cerr << made.text << std::endl;
+    std::abort();
+  }
+  return "/clusters/" + name;
+}
+
+struct TestWatch::State {
+  Response response;
+  std::mutex mutex;
+  std::condition_variable ready;
+  bool signalled = true;
+  bool ended = false;
+  std::string buffer;
+};
+
+TestWatch::TestWatch(TestHub& hub, const std::string& path, const std::string& accept)
+    : state_(std::make_shared<State>()) {
+  Request request = MakeRequest("GET", path);
+  if (!accept.empty()) request.headers.Add("accept", accept);
+  state_->response = hub.server().dispatcher().Handle(request);
+  state_->buffer = state_->response.BodyText();
+  if (state_->response.stream == nullptr) {
+    state_->ended = true;
+    return;
+  }
+  state_->response.stream->OnReady([weak = std::weak_ptr<State>(state_)] {
+    if (auto state = weak.lock()) {
+      std::lock_guard lock(state->mutex);
+      state->signalled = true;
+      state->ready.notify_all();
+    }
+  });
+}
+
+TestWatch::~TestWatch() {
+  if (state_->response.stream) state_->response.stream->Cancel();
+}
+
+int TestWatch::code() const { return state_->response.code; }
+
+bool TestWatch::ended() const { return state_->ended; }
+
+Json TestWatch::Next() {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (true) {
+    if (const std::size_t line = state_->buffer.find('\n'); line != std::string::npos) {
+      auto event = ParseJson(state_->buffer.substr(0, line));
+      state_->buffer.erase(0, line + 1);
+      return event.ok() ? *event : Json();
+    }
+    if (state_->ended) return nullptr;
+    {
+      std::unique_lock lock(state_->mutex);
+      if (!state_->ready.wait_until(lock, deadline, [&] { return state_->signalled; })) return nullptr;
+      state_->signalled = false;
+    }
+    Stream::State state = Stream::State::kMore;
+    while (state == Stream::State::kMore) {
+      std::vector<SharedBytes> pieces;
+      state = state_->response.stream->Pull(pieces, 1 << 16);
+      for (const SharedBytes& piece : pieces) state_->buffer += *piece;
+    }
+    if (state == Stream::State::kEnd) state_->ended = true;
+  }
+}
+
+Json ConfigMap(const std::string& name, const Json& data) {
+  return {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", name}}},
+          {"data", data}};
+}
+
+}  // namespace mailroom
