@@ -51,6 +51,13 @@ Path PathOf(const ResourceTypePtr& type) {
   return {type->gvk.group, type->gvk.version, type->plural};
 }
 
+std::vector<ResourceTypePtr>::const_iterator LowerBound(const std::vector<ResourceTypePtr>& types,
+                                                        const Path& path) {
+  return std::lower_bound(
+      types.begin(), types.end(), path,
+      [](const ResourceTypePtr& type, const Path& wanted) { return PathOf(type) < wanted; });
+}
+
 // A version of the form v<major>[alpha|beta<minor>]; others have level 0.
 struct ParsedVersion {
   int level = 0;  // 3 GA, 2 beta, 1 alpha
@@ -174,23 +181,19 @@ std::shared_ptr<const Catalog> Catalog::Extend(const Catalog& base,
 
 ResourceTypePtr Catalog::FindShared(std::string_view group, std::string_view version,
                                     std::string_view plural) const {
-  const Path wanted{group, version, plural};
-  auto at = std::lower_bound(
-      by_path_.begin(), by_path_.end(), wanted,
-      [](const ResourceTypePtr& type, const Path& path) { return PathOf(type) < path; });
-  return at != by_path_.end() && PathOf(*at) == wanted ? *at : nullptr;
+  auto at = LowerBound(by_path_, {group, version, plural});
+  return at != by_path_.end() && PathOf(*at) == Path{group, version, plural} ? *at : nullptr;
 }
 
 const ResourceType* Catalog::Find(std::string_view group, std::string_view version,
                                   std::string_view plural) const {
-  return FindShared(group, version, plural).get();
+  auto at = LowerBound(by_path_, {group, version, plural});
+  const bool found = at != by_path_.end() && PathOf(*at) == Path{group, version, plural};
+  return found ? at->get() : nullptr;
 }
 
 const ResourceType* Catalog::FindKind(const GroupVersionKind& gvk) const {
-  const Path first{gvk.group, gvk.version, ""};
-  auto at = std::lower_bound(
-      by_path_.begin(), by_path_.end(), first,
-      [](const ResourceTypePtr& type, const Path& path) { return PathOf(type) < path; });
+  auto at = LowerBound(by_path_, {gvk.group, gvk.version, ""});
   for (; at != by_path_.end() && (*at)->gvk.group == gvk.group && (*at)->gvk.version == gvk.version;
        ++at) {
     if ((*at)->gvk.kind == gvk.kind) return at->get();
