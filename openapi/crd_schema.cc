@@ -143,7 +143,8 @@ class SchemaBuilder {
   }
 
   Result<void> ReadChildren(const Json& tree, Schema& node) {
-    if (const Json* properties = Find(tree, {"properties"}); properties && properties->is_object()) {
+    if (const Json* properties = Find(tree, {"properties"});
+        properties && properties->is_object()) {
       for (const auto& [name, child] : properties->items()) {
         AddProperty(node, name, TRY(Build(child)));
       }

@@ -149,8 +149,7 @@ void SetApproval(Json& crd, const std::string& now) {
   if (approval.empty()) {
     SetCondition(crd,
                  {kType, "False", "MissingAnnotation",
-                  "protected groups must have approval annotation " +
-                      Quoted(kApprovalAnnotation) +
+                  "protected groups must have approval annotation " + Quoted(kApprovalAnnotation) +
                       ", see https://github.com/kubernetes/enhancements/pull/1111"},
                  now);
   } else if (approval.starts_with("unapproved")) {
@@ -195,10 +194,10 @@ void EstablishCrd(Json& crd, const TakenNames& taken, const std::string& now) {
   SetApproval(crd, now);
   if (ConditionStatus(crd, "Established") == "True") return;
   if (names.status == "True") {
-    SetCondition(crd,
-                 {"Established", "True", "InitialNamesAccepted",
-                  "the initial names have been accepted"},
-                 now);
+    SetCondition(
+        crd,
+        {"Established", "True", "InitialNamesAccepted", "the initial names have been accepted"},
+        now);
   } else {
     SetCondition(crd, {"Established", "False", "NotAccepted", "not all names are accepted"}, now);
   }

@@ -149,9 +149,10 @@ TEST(Crd, EstablishesFreeNames) {
   EXPECT_FALSE(IsEstablished(crd));
   EstablishCrd(crd, {}, "2024-01-01T00:00:00Z");
   EXPECT_TRUE(IsEstablished(crd));
-  EXPECT_EQ(DumpJson(*Find(crd, {"status", "conditions"})),
-            R"([{"lastTransitionTime":"2024-01-01T00:00:00Z","message":"no conflicts found","reason":"NoConflicts","status":"True","type":"NamesAccepted"},)"
-            R"({"lastTransitionTime":"2024-01-01T00:00:00Z","message":"the initial names have been accepted","reason":"InitialNamesAccepted","status":"True","type":"Established"}])");
+  EXPECT_EQ(
+      DumpJson(*Find(crd, {"status", "conditions"})),
+      R"([{"lastTransitionTime":"2024-01-01T00:00:00Z","message":"no conflicts found","reason":"NoConflicts","status":"True","type":"NamesAccepted"},)"
+      R"({"lastTransitionTime":"2024-01-01T00:00:00Z","message":"the initial names have been accepted","reason":"InitialNamesAccepted","status":"True","type":"Established"}])");
   EXPECT_EQ(*Find(crd, {"status", "acceptedNames"}), *Find(crd, {"spec", "names"}));
   const Json before = crd;
   EstablishCrd(crd, {}, "2025-01-01T00:00:00Z");
@@ -166,16 +167,24 @@ TEST(Crd, RefusesTakenNames) {
   };
   const Case cases[] = {
       {{.plurals = {"widgets"}, .singulars = {}, .short_names = {}, .kinds = {}, .list_kinds = {}},
-       "PluralConflict", "\"widgets\" is already in use"},
+       "PluralConflict",
+       "\"widgets\" is already in use"},
       {{.plurals = {}, .singulars = {"widget"}, .short_names = {}, .kinds = {}, .list_kinds = {}},
-       "SingularConflict", "\"widget\" is already in use"},
+       "SingularConflict",
+       "\"widget\" is already in use"},
       {{.plurals = {"wd"}, .singulars = {}, .short_names = {}, .kinds = {}, .list_kinds = {}},
-       "ShortNamesConflict", "\"wd\" is already in use"},
+       "ShortNamesConflict",
+       "\"wd\" is already in use"},
       {{.plurals = {}, .singulars = {}, .short_names = {}, .kinds = {"Widget"}, .list_kinds = {}},
-       "KindConflict", "\"Widget\" is already in use"},
-      {{.plurals = {}, .singulars = {}, .short_names = {}, .kinds = {"WidgetList"},
+       "KindConflict",
+       "\"Widget\" is already in use"},
+      {{.plurals = {},
+        .singulars = {},
+        .short_names = {},
+        .kinds = {"WidgetList"},
         .list_kinds = {}},
-       "ListKindConflict", "\"WidgetList\" is already in use"},
+       "ListKindConflict",
+       "\"WidgetList\" is already in use"},
   };
   for (const Case& c : cases) {
     Json crd = Widgets();
@@ -200,19 +209,28 @@ TEST(Crd, NamesWhatIsWrong) {
     std::vector<std::string> expected;
   };
   const Case cases[] = {
-      {{"spec", "group"}, "example", {"spec.group: Invalid value: \"example\": should be a domain with at least one dot"}},
-      {{"spec", "scope"}, "Everywhere",
-       {"spec.scope: Unsupported value: \"Everywhere\": supported values: \"Cluster\", \"Namespaced\""}},
+      {{"spec", "group"},
+       "example",
+       {"spec.group: Invalid value: \"example\": should be a domain with at least one dot"}},
+      {{"spec", "scope"},
+       "Everywhere",
+       {"spec.scope: Unsupported value: \"Everywhere\": supported values: \"Cluster\", "
+        "\"Namespaced\""}},
       {{"spec", "names", "plural"}, "", {"spec.names.plural: Required value"}},
-      {{"spec", "names", "listKind"}, "Widget",
+      {{"spec", "names", "listKind"},
+       "Widget",
        {"spec.names.listKind: Invalid value: \"Widget\": kind and listKind may not be the same"}},
-      {{"spec", "preserveUnknownFields"}, "true",
+      {{"spec", "preserveUnknownFields"},
+       "true",
        {"spec.preserveUnknownFields: Invalid value: true: cannot set to true, set "
         "x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"}},
-      {{"spec", "conversion", "strategy"}, "Webhook",
-       {"spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook",
+      {{"spec", "conversion", "strategy"},
+       "Webhook",
+       {"spec.conversion.webhookClientConfig: Required value: required when strategy is set to "
+        "Webhook",
         "spec.conversion.conversionReviewVersions: Required value"}},
-      {{"spec", "group"}, "apps.k8s.io",
+      {{"spec", "group"},
+       "apps.k8s.io",
        {"metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must "
         "have approval annotation \"api-approved.kubernetes.io\", see "
         "https://github.com/kubernetes/enhancements/pull/1111"}},
@@ -232,7 +250,8 @@ TEST(Crd, CountsStorageVersions) {
   auto causes = ValidateCrd(crd, nullptr);
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].field, "spec.versions");
-  EXPECT_TRUE(causes[0].message.ends_with("must have exactly one version marked as storage version"));
+  EXPECT_TRUE(
+      causes[0].message.ends_with("must have exactly one version marked as storage version"));
 }
 
 TEST(Crd, KeepsEstablishedNames) {
@@ -241,10 +260,10 @@ TEST(Crd, KeepsEstablishedNames) {
   Json crd = old;
   Set(crd, {"spec", "scope"}, "Cluster");
   Set(crd, {"spec", "names", "kind"}, "Gadget");
-  EXPECT_EQ(Texts(ValidateCrd(crd, &old)),
-            (std::vector<std::string>{
-                "spec.scope: Invalid value: \"Cluster\": field is immutable",
-                "spec.names.kind: Invalid value: \"Gadget\": field is immutable"}));
+  EXPECT_EQ(
+      Texts(ValidateCrd(crd, &old)),
+      (std::vector<std::string>{"spec.scope: Invalid value: \"Cluster\": field is immutable",
+                                "spec.names.kind: Invalid value: \"Gadget\": field is immutable"}));
   crd = old;
   crd["spec"]["versions"].erase(0);
   crd["spec"]["versions"][0]["storage"] = true;
@@ -284,7 +303,8 @@ TEST(Structural, NamesWhatIsWrong) {
         "spec.validation.openAPIV3Schema.anyOf[0].properties[b]"}},
       {"{type: object, additionalProperties: {type: string}}",
        {".additionalProperties: Forbidden: must not be used at the root"}},
-      {"{type: object, properties: {metadata: {type: object, properties: {labels: {type: object}}}}}",
+      {"{type: object, properties: {metadata: {type: object, properties: {labels: {type: "
+       "object}}}}}",
        {".properties[metadata]: Forbidden: must not specify anything other than name and "
         "generateName, but metadata is implicitly specified"}},
       {"{type: object, properties: {metadata: {type: object, properties: {name: {type: string, "
@@ -299,7 +319,8 @@ TEST(Structural, NamesWhatIsWrong) {
       {"{type: object, properties: {a: {type: object, $ref: b}}}",
        {".properties[a].$ref: Forbidden: $ref is not supported"}},
       {"{type: object, properties: {a: {type: array, uniqueItems: true, items: {type: string}}}}",
-       {".properties[a].uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime "
+       {".properties[a].uniqueItems: Forbidden: uniqueItems cannot be set to true since the "
+        "runtime "
         "complexity becomes quadratic"}},
       {"{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, items: {type: "
        "object, properties: {n: {type: string}}}}}}",

@@ -82,8 +82,8 @@ class CrdChecker {
     } else if (Complaints complaints = CheckSubdomain(group); !complaints.empty()) {
       causes_.push_back(InvalidValue("spec.group", Quoted(group), Joined(complaints)));
     } else if (group.find('.') == std::string::npos) {
-      causes_.push_back(InvalidValue("spec.group", Quoted(group),
-                                     "should be a domain with at least one dot"));
+      causes_.push_back(
+          InvalidValue("spec.group", Quoted(group), "should be a domain with at least one dot"));
     }
   }
 
@@ -182,8 +182,8 @@ class CrdChecker {
   void Subresources(const Json& version, const std::string& path) {
     const Json* scale = Find(version, {"subresources", "scale"});
     if (scale == nullptr) return;
-    for (const auto& [member, root] : {std::pair{"specReplicasPath", ".spec"},
-                                       std::pair{"statusReplicasPath", ".status"}}) {
+    for (const auto& [member, root] :
+         {std::pair{"specReplicasPath", ".spec"}, std::pair{"statusReplicasPath", ".status"}}) {
       const std::string field = path + ".scale." + member;
       const std::string value = StringAt(*scale, {member});
       if (value.empty()) {
@@ -217,9 +217,9 @@ class CrdChecker {
         causes_.push_back(InvalidValue(at + ".type", Quoted(type), one_of));
       }
       if (!format.empty() && std::find(formats.begin(), formats.end(), format) == formats.end()) {
-        causes_.push_back(InvalidValue(
-            at + ".format", Quoted(format),
-            "must be one of byte,date,date-time,double,float,int32,int64,password"));
+        causes_.push_back(
+            InvalidValue(at + ".format", Quoted(format),
+                         "must be one of byte,date,date-time,double,float,int32,int64,password"));
       }
       const std::string json_path = StringAt(column, {"jsonPath"});
       if (json_path.empty()) {
@@ -246,13 +246,12 @@ class CrdChecker {
         if (node != nullptr) node = Find(*node, {"properties", name});
       }
       if (node == nullptr || !value.starts_with('.')) {
-        causes_.push_back(InvalidValue(at, Quoted(value),
-                                       "is an invalid path: does not refer to a valid field"));
+        causes_.push_back(
+            InvalidValue(at, Quoted(value), "is an invalid path: does not refer to a valid field"));
         continue;
       }
       if (value.starts_with(".metadata")) {
-        causes_.push_back(
-            InvalidValue(at, Quoted(value), "must not point to fields in metadata"));
+        causes_.push_back(InvalidValue(at, Quoted(value), "must not point to fields in metadata"));
       }
       const std::string type = StringAt(*node, {"type"});
       if (type != "string" && type != "boolean" && type != "integer") {
@@ -288,8 +287,8 @@ class CrdChecker {
     }
     const std::string kind = StringAt(*names, {"kind"});
     if (!kind.empty() && kind == StringAt(*names, {"listKind"})) {
-      causes_.push_back(InvalidValue(path + ".listKind", Quoted(kind),
-                                     "kind and listKind may not be the same"));
+      causes_.push_back(
+          InvalidValue(path + ".listKind", Quoted(kind), "kind and listKind may not be the same"));
     }
   }
 
@@ -302,8 +301,8 @@ class CrdChecker {
     const std::string config_path = "spec.conversion.webhookClientConfig";
     if (strategy != "Webhook") {
       if (config != nullptr) {
-        causes_.push_back(ForbiddenValue(
-            config_path, "should not be set when strategy is not set to Webhook"));
+        causes_.push_back(
+            ForbiddenValue(config_path, "should not be set when strategy is not set to Webhook"));
       }
       return;
     }
@@ -343,9 +342,9 @@ class CrdChecker {
     const auto stored = StringsAt(crd_, {"status", "storedVersions"});
     for (std::size_t i = 0; i < stored.size(); ++i) {
       const std::string& name = stored[i];
-      const bool known = std::any_of(
-          versions_->begin(), versions_->end(),
-          [&](const Json& version) { return StringAt(version, {"name"}) == name; });
+      const bool known =
+          std::any_of(versions_->begin(), versions_->end(),
+                      [&](const Json& version) { return StringAt(version, {"name"}) == name; });
       if (known) continue;
       causes_.push_back(InvalidValue(
           "status.storedVersions[" + std::to_string(i) + "]", Quoted(name),
@@ -358,8 +357,7 @@ class CrdChecker {
 
   void Approval() {
     if (!IsProtectedGroup(StringAt(crd_, {"spec", "group"}))) return;
-    const std::string field =
-        "metadata.annotations[" + std::string(kApprovalAnnotation) + "]";
+    const std::string field = "metadata.annotations[" + std::string(kApprovalAnnotation) + "]";
     const std::string approval = StringAt(crd_, {"metadata", "annotations", kApprovalAnnotation});
     if (old_ != nullptr &&
         approval == StringAt(*old_, {"metadata", "annotations", kApprovalAnnotation})) {
@@ -375,7 +373,8 @@ class CrdChecker {
                                      "protected groups must have approval annotation " +
                                          Quoted(kApprovalAnnotation) +
                                          " with either a URL or a reason starting with "
-                                         "\"unapproved\"" + see));
+                                         "\"unapproved\"" +
+                                         see));
     }
   }
 

@@ -93,8 +93,7 @@ void QosClass(Json& pod) {
 bool IsLatest(std::string_view image) {
   if (image.find('@') != std::string_view::npos) return false;
   const std::size_t slash = image.rfind('/');
-  const std::string_view last =
-      slash == std::string_view::npos ? image : image.substr(slash + 1);
+  const std::string_view last = slash == std::string_view::npos ? image : image.substr(slash + 1);
   const std::size_t colon = last.find(':');
   return colon == std::string_view::npos || last.substr(colon + 1) == "latest";
 }
@@ -114,6 +113,22 @@ void VolumeSource(Json& volume) {
   if (!has_source) Set(volume, {"emptyDir"}, Json::object());
   if (Json* image = Find(volume, {"image"}); image && StringAt(*image, {"pullPolicy"}).empty()) {
     Set(*image, {"pullPolicy"}, PolicyFor(StringAt(*image, {"reference"})));
+  }
+}
+
+// serviceAccount is an old name of serviceAccountName; both are shown.
+void ServiceAccountAlias(Json& spec) {
+  std::string name = StringAt(spec, {"serviceAccountName"});
+  if (name.empty()) name = StringAt(spec, {"serviceAccount"});
+  if (name.empty()) return;
+  Set(spec, {"serviceAccountName"}, name);
+  Set(spec, {"serviceAccount"}, name);
+}
+
+void ClaimTemplateKinds(Json& spec) {
+  for (Json& claim : ItemsAt(spec, {"volumeClaimTemplates"})) {
+    Set(claim, {"apiVersion"}, "v1");
+    Set(claim, {"kind"}, "PersistentVolumeClaim");
   }
 }
 
@@ -210,11 +225,13 @@ void PolicyTypes(Json& spec) {
   Set(spec, {"policyTypes"}, types);
 }
 
-constexpr std::array<std::pair<std::string_view, DefaultFunction>, 17> kFunctions = {{
+constexpr std::array<std::pair<std::string_view, DefaultFunction>, 19> kFunctions = {{
     {"namespaceNameLabel", NamespaceNameLabel},
     {"requestsFromLimits", RequestsFromLimits},
     {"hostNetworkPorts", HostNetworkPorts},
     {"qosClass", QosClass},
+    {"serviceAccountAlias", ServiceAccountAlias},
+    {"claimTemplateKinds", ClaimTemplateKinds},
     {"pullPolicy", PullPolicy},
     {"volumeSource", VolumeSource},
     {"replicationControllerLabels", ReplicationControllerLabels},

@@ -15,13 +15,18 @@ bool IsEmpty(const Schema& schema, const Json& value) {
   if (value.is_array()) return value.empty();
   switch (schema.wire) {
     case Wire::kString:
-    case Wire::kBytes: return value.is_string() && value.get_ref<const std::string&>().empty();
-    case Wire::kBool: return value.is_boolean() && !value.get<bool>();
+    case Wire::kBytes:
+      return value.is_string() && value.get_ref<const std::string&>().empty();
+    case Wire::kBool:
+      return value.is_boolean() && !value.get<bool>();
     case Wire::kInt32:
     case Wire::kInt64:
-    case Wire::kDouble: return value.is_number() && value.get<double>() == 0;
-    case Wire::kMap: return value.is_object() && value.empty();
-    default: return false;
+    case Wire::kDouble:
+      return value.is_number() && value.get<double>() == 0;
+    case Wire::kMap:
+      return value.is_object() && value.empty();
+    default:
+      return false;
   }
 }
 
@@ -47,11 +52,18 @@ void AddMissing(const Property& property, Json& object) {
   if (schema.wire == Wire::kQuantity) object[property.name] = "0";
   if (!property.always) return;
   switch (schema.wire) {
-    case Wire::kString: object[property.name] = ""; break;
-    case Wire::kBool: object[property.name] = false; break;
+    case Wire::kString:
+      object[property.name] = "";
+      break;
+    case Wire::kBool:
+      object[property.name] = false;
+      break;
     case Wire::kInt32:
-    case Wire::kInt64: object[property.name] = 0; break;
-    default: break;
+    case Wire::kInt64:
+      object[property.name] = 0;
+      break;
+    default:
+      break;
   }
 }
 

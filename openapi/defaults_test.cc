@@ -127,6 +127,39 @@ spec:
   template: {metadata: {}, spec: {dnsPolicy: ClusterFirst, restartPolicy: Always, securityContext: {}, terminationGracePeriodSeconds: 30, schedulerName: default-scheduler, containers: []}}
 status: {}
 )"},
+    {"StatefulSet",
+     {"apps", "v1", "StatefulSet"},
+     "{spec: {selector: {}, serviceName: s, template: {spec: {serviceAccount: a, containers: []}}, "
+     "volumeClaimTemplates: [{metadata: {name: d}, spec: {accessModes: [ReadWriteOnce]}}]}}",
+     R"(
+metadata: {}
+spec:
+  replicas: 1
+  revisionHistoryLimit: 10
+  serviceName: s
+  podManagementPolicy: OrderedReady
+  persistentVolumeClaimRetentionPolicy: {whenDeleted: Retain, whenScaled: Retain}
+  updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 0}}
+  selector: {}
+  template:
+    metadata: {}
+    spec:
+      serviceAccount: a
+      serviceAccountName: a
+      dnsPolicy: ClusterFirst
+      restartPolicy: Always
+      securityContext: {}
+      terminationGracePeriodSeconds: 30
+      schedulerName: default-scheduler
+      containers: []
+  volumeClaimTemplates:
+  - apiVersion: v1
+    kind: PersistentVolumeClaim
+    metadata: {name: d}
+    spec: {accessModes: [ReadWriteOnce], volumeMode: Filesystem, resources: {}}
+    status: {phase: Pending}
+status: {replicas: 0, availableReplicas: 0}
+)"},
     {"Service",
      {"", "v1", "Service"},
      "{metadata: {name: a}, spec: {selector: {a: b}, ports: [{port: 80}, {name: x, port: 53, "
@@ -182,16 +215,19 @@ status: {}
      "{metadata: {name: a}, roleRef: {kind: Role, name: r}, subjects: [{kind: User, name: u}, "
      "{kind: ServiceAccount, name: s, namespace: n}]}",
      "{metadata: {name: a}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}, "
-     "subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: u}, {kind: ServiceAccount, "
+     "subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: u}, {kind: "
+     "ServiceAccount, "
      "name: s, namespace: n}]}"},
     {"NetworkPolicy",
      {"networking.k8s.io", "v1", "NetworkPolicy"},
      "{metadata: {name: a}, spec: {podSelector: {}, egress: [{ports: [{port: 53}]}]}}",
-     "{metadata: {name: a}, spec: {podSelector: {}, policyTypes: [Ingress, Egress], egress: [{ports: "
+     "{metadata: {name: a}, spec: {podSelector: {}, policyTypes: [Ingress, Egress], egress: "
+     "[{ports: "
      "[{port: 53, protocol: TCP}]}]}}"},
     {"Webhook",
      {"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration"},
-     "{metadata: {name: a}, webhooks: [{name: w.e.com, clientConfig: {service: {name: s, namespace: "
+     "{metadata: {name: a}, webhooks: [{name: w.e.com, clientConfig: {service: {name: s, "
+     "namespace: "
      "n}}, sideEffects: None, admissionReviewVersions: [v1], rules: [{operations: [CREATE], "
      "apiGroups: [''], apiVersions: [v1], resources: [pods]}]}]}",
      R"(

@@ -30,8 +30,7 @@ struct JsonPathParser {
     while (Peek() == ' ') ++at;
   }
   Status Fail(std::string_view why) const {
-    return BadRequest("invalid JSONPath at offset " + std::to_string(at) + ": " +
-                      std::string(why));
+    return BadRequest("invalid JSONPath at offset " + std::to_string(at) + ": " + std::string(why));
   }
 
   // A member name after a dot; a backslash takes the next character literally.
@@ -82,8 +81,8 @@ struct JsonPathParser {
     filter->left.steps_ = TRY(Steps());
     SkipSpaces();
     static constexpr std::pair<std::string_view, Compare> kOperators[] = {
-        {"==", Compare::kEqual},     {"!=", Compare::kNotEqual},      {"<=", Compare::kLessEqual},
-        {">=", Compare::kGreaterEqual}, {"<", Compare::kLess},        {">", Compare::kGreater}};
+        {"==", Compare::kEqual},        {"!=", Compare::kNotEqual}, {"<=", Compare::kLessEqual},
+        {">=", Compare::kGreaterEqual}, {"<", Compare::kLess},      {">", Compare::kGreater}};
     for (const auto& [token, compare] : kOperators) {
       if (!Accept(token)) continue;
       filter->compare = compare;
@@ -202,13 +201,20 @@ bool JsonPathExpr::Passes(const Filter& filter, const Json& item) {
   if (left == nullptr) return false;
   const int order = filter.compare == Compare::kExists ? 0 : Order(*left, filter.literal);
   switch (filter.compare) {
-    case Compare::kExists: return true;
-    case Compare::kEqual: return order == 0;
-    case Compare::kNotEqual: return order != 0;
-    case Compare::kLess: return order == -1;
-    case Compare::kLessEqual: return order == -1 || order == 0;
-    case Compare::kGreater: return order == 1;
-    case Compare::kGreaterEqual: return order == 1 || order == 0;
+    case Compare::kExists:
+      return true;
+    case Compare::kEqual:
+      return order == 0;
+    case Compare::kNotEqual:
+      return order != 0;
+    case Compare::kLess:
+      return order == -1;
+    case Compare::kLessEqual:
+      return order == -1 || order == 0;
+    case Compare::kGreater:
+      return order == 1;
+    case Compare::kGreaterEqual:
+      return order == 1 || order == 0;
   }
   return false;
 }
@@ -240,7 +246,9 @@ void JsonPathExpr::Take(const Step& step, const Json& node, std::vector<const Js
         for (const Json& child : node) out.push_back(&child);
       }
       break;
-    case StepKind::kDescend: Descend(node, out); break;
+    case StepKind::kDescend:
+      Descend(node, out);
+      break;
     case StepKind::kFilter:
       if (node.is_array()) {
         for (const Json& child : node) {

@@ -77,11 +77,16 @@ class Pruner {
 // What decoding a null into a list item or map value of a built-in type leaves there.
 Json ZeroOf(const Schema& schema) {
   switch (schema.type) {
-    case Type::kString: return schema.wire == Wire::kQuantity ? "0" : "";
-    case Type::kInteger: return 0;
-    case Type::kBoolean: return false;
-    case Type::kObject: return Json::object();
-    default: return nullptr;
+    case Type::kString:
+      return schema.wire == Wire::kQuantity ? "0" : "";
+    case Type::kInteger:
+      return 0;
+    case Type::kBoolean:
+      return false;
+    case Type::kObject:
+      return Json::object();
+    default:
+      return nullptr;
   }
 }
 

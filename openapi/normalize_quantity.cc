@@ -18,10 +18,18 @@ struct Amount {
   Format format = Format::kDecimal;
 };
 
-constexpr std::array<std::pair<std::string_view, int>, 10> kDecimalSuffixes = {{
-    {"n", -9}, {"u", -6}, {"m", -3}, {"", 0}, {"k", 3},
-    {"M", 6}, {"G", 9}, {"T", 12}, {"P", 15}, {"E", 18}}};
-constexpr std::array<std::string_view, 7> kBinarySuffixes = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+constexpr std::array<std::pair<std::string_view, int>, 10> kDecimalSuffixes = {{{"n", -9},
+                                                                                {"u", -6},
+                                                                                {"m", -3},
+                                                                                {"", 0},
+                                                                                {"k", 3},
+                                                                                {"M", 6},
+                                                                                {"G", 9},
+                                                                                {"T", 12},
+                                                                                {"P", 15},
+                                                                                {"E", 18}}};
+constexpr std::array<std::string_view, 7> kBinarySuffixes = {"",   "Ki", "Mi", "Gi",
+                                                             "Ti", "Pi", "Ei"};
 
 constexpr std::size_t kDigits = 18;  // what fits a Wide together with the largest suffix
 
@@ -29,8 +37,8 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 struct Parts {
   bool negative = false;
-  std::string digits;   // before and after the point
-  int fraction = 0;     // how many of them are after it
+  std::string digits;  // before and after the point
+  int fraction = 0;    // how many of them are after it
   std::string_view suffix;
 };
 
@@ -159,8 +167,7 @@ std::string CanonicalQuantity(std::string_view text) {
     amount.mantissa /= 10;
     ++amount.exponent;
   }
-  while (amount.exponent % 3 != 0 ||
-         (amount.format == Format::kDecimal && amount.exponent > 18)) {
+  while (amount.exponent % 3 != 0 || (amount.format == Format::kDecimal && amount.exponent > 18)) {
     amount.mantissa *= 10;
     --amount.exponent;
   }

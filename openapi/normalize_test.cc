@@ -38,17 +38,28 @@ struct PruneCase {
 
 TEST(Normalize, PrunesCustomResources) {
   const PruneCase cases[] = {
-      {"{type: object, properties: {a: {type: string}}}", "{a: x, b: y, c: {d: 1}}", "{a: x}",
+      {"{type: object, properties: {a: {type: string}}}",
+       "{a: x, b: y, c: {d: 1}}",
+       "{a: x}",
        {"spec.b", "spec.c"}},
-      {"{type: object, properties: {a: {type: object}}}", "{a: {b: 1, c: 2}}", "{a: {}}",
+      {"{type: object, properties: {a: {type: object}}}",
+       "{a: {b: 1, c: 2}}",
+       "{a: {}}",
        {"spec.a.b", "spec.a.c"}},
-      {"{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: object}}}",
-       "{z: {y: 1}, a: {b: 1}}", "{z: {y: 1}, a: {}}", {"spec.a.b"}},
+      {"{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: "
+       "object}}}",
+       "{z: {y: 1}, a: {b: 1}}",
+       "{z: {y: 1}, a: {}}",
+       {"spec.a.b"}},
       {"{type: object, additionalProperties: {type: object, properties: {a: {type: string}}}}",
-       "{k: {a: x, b: y}}", "{k: {a: x}}", {"spec.k.b"}},
+       "{k: {a: x, b: y}}",
+       "{k: {a: x}}",
+       {"spec.k.b"}},
       {"{type: object, properties: {l: {type: array, items: {type: object, properties: {a: {type: "
        "string}}}}}}",
-       "{l: [{a: x}, {a: y, b: z}]}", "{l: [{a: x}, {a: y}]}", {"spec.l[1].b"}},
+       "{l: [{a: x}, {a: y, b: z}]}",
+       "{l: [{a: x}, {a: y}]}",
+       {"spec.l[1].b"}},
       {"{type: object, properties: {r: {type: object, x-kubernetes-embedded-resource: true, "
        "x-kubernetes-preserve-unknown-fields: true}}}",
        "{r: {apiVersion: v1, kind: Pod, metadata: {name: a, nope: 1}, data: {x: 1}}}",
@@ -110,19 +121,20 @@ TEST(Normalize, DropsNulls) {
   const ResourceType custom = CustomType(
       "{type: object, properties: {a: {type: string}, b: {type: string, nullable: true}, "
       "c: {type: string, default: x}}}");
-  Json object = Yaml("{metadata: {labels: null, creationTimestamp: null}, spec: {a: null, b: null, "
-                     "c: null, z: null}}");
+  Json object = Yaml(
+      "{metadata: {labels: null, creationTimestamp: null}, spec: {a: null, b: null, "
+      "c: null, z: null}}");
   DropNulls(custom, object);
   EXPECT_EQ(object, Yaml("{metadata: {}, spec: {b: null, c: null, z: null}}"));
   ApplyDefaults(custom, object);
   EXPECT_EQ(object["spec"]["c"], "x");
 
   const ResourceType pod = BuiltinResource({"", "v1", "Pod"});
-  object = Yaml("{metadata: {labels: {a: null}}, spec: {hostname: null, containers: [null, {name: "
-                "a, args: null}]}}");
+  object = Yaml(
+      "{metadata: {labels: {a: null}}, spec: {hostname: null, containers: [null, {name: "
+      "a, args: null}]}}");
   DropNulls(pod, object);
-  EXPECT_EQ(object,
-            Yaml("{metadata: {labels: {a: ''}}, spec: {containers: [{}, {name: a}]}}"));
+  EXPECT_EQ(object, Yaml("{metadata: {labels: {a: ''}}, spec: {containers: [{}, {name: a}]}}"));
 }
 
 TEST(Normalize, FillsDefaultsOfCustomResources) {
@@ -162,12 +174,28 @@ TEST(Normalize, SettlesCustomMetadata) {
 
 TEST(Quantity, HasOneSpelling) {
   const std::pair<const char*, const char*> cases[] = {
-      {"0", "0"},          {"0Gi", "0"},       {"1000m", "1"},     {"0.5", "500m"},
-      {"1500m", "1500m"},  {"1000", "1k"},     {"1024", "1024"},   {"1024Ki", "1Mi"},
-      {"1024Mi", "1Gi"},   {"1.5Gi", "1536Mi"}, {"0.5Ki", "512"},  {"1e3", "1e3"},
-      {"1E3", "1e3"},      {"100e-3", "100e-3"}, {"+5", "5"},      {"-1000m", "-1"},
-      {"1.0", "1"},        {"123456789n", "123456789n"}, {"0.0000000001", "1n"},
-      {"2000000000000000000000", "2000000000000000000000"}, {"100Mi", "100Mi"}, {"1M", "1M"},
+      {"0", "0"},
+      {"0Gi", "0"},
+      {"1000m", "1"},
+      {"0.5", "500m"},
+      {"1500m", "1500m"},
+      {"1000", "1k"},
+      {"1024", "1024"},
+      {"1024Ki", "1Mi"},
+      {"1024Mi", "1Gi"},
+      {"1.5Gi", "1536Mi"},
+      {"0.5Ki", "512"},
+      {"1e3", "1e3"},
+      {"1E3", "1e3"},
+      {"100e-3", "100e-3"},
+      {"+5", "5"},
+      {"-1000m", "-1"},
+      {"1.0", "1"},
+      {"123456789n", "123456789n"},
+      {"0.0000000001", "1n"},
+      {"2000000000000000000000", "2000000000000000000000"},
+      {"100Mi", "100Mi"},
+      {"1M", "1M"},
       {"1.2345Gi", "1325534281728m"},
   };
   for (const auto& [text, expected] : cases) {

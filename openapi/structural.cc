@@ -115,10 +115,11 @@ class StructureChecker {
       const std::string why = "must be object if x-kubernetes-embedded-resource is true";
       type.empty() ? Required(path + ".type", why) : Invalid(path + ".type", type, why);
     } else if (type.empty() && !keeps && !BoolAt(schema, {"x-kubernetes-int-or-string"})) {
-      Required(path + ".type", level == Level::kRoot   ? "must not be empty at the root"
-                               : level == Level::kItem ? "must not be empty for specified array items"
-                                                       : "must not be empty for specified object "
-                                                         "fields");
+      Required(path + ".type", level == Level::kRoot ? "must not be empty at the root"
+                               : level == Level::kItem
+                                   ? "must not be empty for specified array items"
+                                   : "must not be empty for specified object "
+                                     "fields");
     }
     if (level == Level::kRoot && !type.empty() && type != "object") {
       Invalid(path + ".type", type, "must be object at the root");
@@ -241,8 +242,7 @@ class StructureChecker {
     }
     Complete(values, declared, path, values_path);
     if (const Json* items = ObjectAt(values, "items")) {
-      CompleteNested(*items, ObjectAt(*declared, "items"), path + ".items",
-                     values_path + ".items");
+      CompleteNested(*items, ObjectAt(*declared, "items"), path + ".items", values_path + ".items");
     }
     for (const auto& [name, child] : PropertiesOf(values).items()) {
       CompleteNested(child, ObjectAt(PropertiesOf(*declared), name), Keyed(path, name),

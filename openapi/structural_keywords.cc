@@ -57,8 +57,9 @@ class KeywordChecker {
       const Json* properties = ObjectAt(schema, "properties");
       if (properties != nullptr && !properties->empty() &&
           (additional->is_object() || *additional == false)) {
-        causes_.push_back(ForbiddenValue(path + ".additionalProperties",
-                                         "additionalProperties and properties are mutual exclusive"));
+        causes_.push_back(
+            ForbiddenValue(path + ".additionalProperties",
+                           "additionalProperties and properties are mutual exclusive"));
       }
       Place there = inner;
       if (place.inside_meta) {
@@ -89,8 +90,7 @@ class KeywordChecker {
       const Json* list = Find(schema, {keyword});
       if (list == nullptr || !list->is_array()) continue;
       for (std::size_t i = 0; i < list->size(); ++i) {
-        Node((*list)[i], inner,
-             path + "." + std::string(keyword) + "[" + std::to_string(i) + "]");
+        Node((*list)[i], inner, path + "." + std::string(keyword) + "[" + std::to_string(i) + "]");
       }
     }
     if (const Json* items = Find(schema, {"items"})) Node(*items, inner, path + ".items");
@@ -104,11 +104,10 @@ class KeywordChecker {
       causes_.push_back(UnsupportedValue(path + ".type", Quoted(type), kTypes));
     }
     if (Find(schema, {"default"}) != nullptr && !place.no_default.empty()) {
-      causes_.push_back(
-          ForbiddenValue(path + ".default", "must not be set " + place.no_default));
+      causes_.push_back(ForbiddenValue(path + ".default", "must not be set " + place.no_default));
     }
-    for (const char* keyword : {"id", "additionalItems", "patternProperties", "definitions",
-                                "dependencies", "$ref"}) {
+    for (const char* keyword :
+         {"id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"}) {
       if (Find(schema, {keyword}) == nullptr) continue;
       causes_.push_back(
           ForbiddenValue(path + "." + keyword, std::string(keyword) + " is not supported"));
@@ -161,10 +160,9 @@ class KeywordChecker {
     }
     if (!keys.empty() && list_type != "map") {
       const std::string why = "must be map if x-kubernetes-list-map-keys is non-empty";
-      causes_.push_back(list_type.empty()
-                            ? RequiredValue(path + ".x-kubernetes-list-type", why)
-                            : InvalidValue(path + ".x-kubernetes-list-type", Quoted(list_type),
-                                           why));
+      causes_.push_back(list_type.empty() ? RequiredValue(path + ".x-kubernetes-list-type", why)
+                                          : InvalidValue(path + ".x-kubernetes-list-type",
+                                                         Quoted(list_type), why));
     }
     if (list_type == "map") MapItems(schema, keys, path);
     if (list_type == "map" || list_type == "set") {
@@ -189,8 +187,7 @@ class KeywordChecker {
     }
   }
 
-  void MapItems(const Json& schema, const std::vector<std::string>& keys,
-                const std::string& path) {
+  void MapItems(const Json& schema, const std::vector<std::string>& keys, const std::string& path) {
     const std::string keys_path = path + ".x-kubernetes-list-map-keys";
     if (keys.empty()) {
       causes_.push_back(
@@ -198,8 +195,8 @@ class KeywordChecker {
     }
     const Json* items = ObjectAt(schema, "items");
     if (items == nullptr) {
-      causes_.push_back(RequiredValue(path + ".items",
-                                      "must have a schema if x-kubernetes-list-type is map"));
+      causes_.push_back(
+          RequiredValue(path + ".items", "must have a schema if x-kubernetes-list-type is map"));
       return;
     }
     const std::string type = StringAt(*items, {"type"});
@@ -222,8 +219,7 @@ class KeywordChecker {
                                        "entries must all be names of item properties"));
         continue;
       }
-      KeyProperty(*property,
-                  std::find(required.begin(), required.end(), key) != required.end(),
+      KeyProperty(*property, std::find(required.begin(), required.end(), key) != required.end(),
                   Keyed(path + ".items", key));
     }
   }

@@ -10,16 +10,17 @@
 
 namespace mailroom::openapi {
 
-// Wrong JSON types in a built-in object: the text of the 400 answer
-// (`json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type
-// int32`), or nothing.
+// Wrong JSON types in a built-in object or in the metadata of a custom one: the text of the 400
+// answer (`json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of
+// type int32`), or nothing.
 std::optional<std::string> CheckBuiltinTypes(const ResourceType& type, const Json& object);
 // Field errors of the object by schema (custom resources) or kind rules (built-ins). `old` is
 // null on create; with it, unchanged invalid parts are tolerated (ratcheting).
 std::vector<Cause> ValidateObject(const ResourceType& type, const Json& object, const Json* old);
 // metadata.name, labels, annotations, ownerReferences, finalizers. `old` is null on create.
-std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object,
-                                    const Json* old);
+std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object, const Json* old);
+// Texts of Warning headers for an object that is accepted.
+std::vector<std::string> WarningsFor(const ResourceType& type, const Json& object);
 // Keys and values of a labels object (null: none); `field` is its path.
 std::vector<Cause> ValidateLabels(const Json* labels, const std::string& field);
 

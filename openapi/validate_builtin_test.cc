@@ -53,28 +53,36 @@ struct Case {
 TEST(ValidateBuiltin, ChecksNewObjects) {
   const Case cases[] = {
       {kConfigMap, "{data: {a.b-C_1: x}, binaryData: {y: eA==}}", {}},
-      {kConfigMap, "{data: {'a b': x}}",
+      {kConfigMap,
+       "{data: {'a b': x}}",
        {"data[a b]: Invalid value: \"a b\": a valid config key must consist of alphanumeric "
         "characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used "
         "for validation is '[-._a-zA-Z0-9]+')"}},
-      {kConfigMap, "{data: {a: x}, binaryData: {a: eA==}}",
+      {kConfigMap,
+       "{data: {a: x}, binaryData: {a: eA==}}",
        {"data[a]: Invalid value: \"a\": duplicate of key present in binaryData"}},
-      {kSecret, "{type: kubernetes.io/tls, data: {tls.crt: eA==}}",
+      {kSecret,
+       "{type: kubernetes.io/tls, data: {tls.crt: eA==}}",
        {"data[tls.key]: Required value"}},
-      {kSecret, "{type: kubernetes.io/service-account-token}",
+      {kSecret,
+       "{type: kubernetes.io/service-account-token}",
        {"metadata.annotations[kubernetes.io/service-account.name]: Required value"}},
-      {kSecret, "{type: kubernetes.io/dockerconfigjson, stringData: {.dockerconfigjson: '{}'}}", {}},
+      {kSecret,
+       "{type: kubernetes.io/dockerconfigjson, stringData: {.dockerconfigjson: '{}'}}",
+       {}},
       {kSecret, "{type: helm.sh/release.v1, data: {release: eA==}}", {}},
       {kPod, "{spec: {containers: [{name: a, image: i}]}}", {}},
       {kPod, "{spec: {}}", {"spec.containers: Required value"}},
-      {kPod, "{spec: {containers: [{name: A, image: i}, {image: j}, {name: b}]}}",
+      {kPod,
+       "{spec: {containers: [{name: A, image: i}, {image: j}, {name: b}]}}",
        {"spec.containers[0].name: Invalid value: \"A\": a lowercase RFC 1123 label must consist of "
         "lower case alphanumeric characters or '-', and must start and end with an alphanumeric "
         "character (e.g. 'my-name',  or '123-abc', regex used for validation is "
         "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
         "spec.containers[1].name: Required value", "spec.containers[2].image: Required value"}},
       {kPod,
-       "{spec: {containers: [{name: a, image: i, ports: [{containerPort: 0}, {containerPort: 70000, "
+       "{spec: {containers: [{name: a, image: i, ports: [{containerPort: 0}, {containerPort: "
+       "70000, "
        "protocol: X}]}, {name: a, image: i}]}}",
        {"spec.containers[0].ports[1].protocol: Unsupported value: \"X\": supported values: "
         "\"SCTP\", \"TCP\", \"UDP\"",
@@ -94,15 +102,19 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
        "{cpu: 2}, limits: {cpu: 1}}}]}}",
        {"spec.restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", "
         "\"Never\", \"OnFailure\"",
-        "spec.containers[0].resources.requests: Invalid value: \"2\": must be less than or equal to "
+        "spec.containers[0].resources.requests: Invalid value: \"2\": must be less than or equal "
+        "to "
         "cpu limit of 1"}},
       {kDeployment,
        "{spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: "
        "{containers: [{name: c, image: i}]}}}}",
        {}},
       {kDeployment,
-       "{spec: {template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}",
-       {"spec.selector: Required value"}},
+       "{spec: {template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: "
+       "i}]}}}}",
+       {"spec.selector: Required value",
+        "spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match "
+        "template `labels`"}},
       {kDeployment,
        "{spec: {replicas: -1, selector: {matchLabels: {a: x}}, template: {metadata: {labels: {a: "
        "b}}, spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}",
@@ -119,17 +131,21 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
         "'Recreate'"}},
       {kDeployment,
        "{spec: {strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 0%}}, selector: "
-       "{matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, "
+       "{matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: "
+       "c, "
        "image: i}]}}}}",
        {"spec.strategy.rollingUpdate.maxUnavailable: Invalid value: \"0%\": may not be 0 when "
         "`maxSurge` is 0"}},
       {kStatefulSet,
-       "{spec: {selector: {matchLabels: {a: b}}, volumeClaimTemplates: [{metadata: {name: d}, spec: "
+       "{spec: {selector: {matchLabels: {a: b}}, volumeClaimTemplates: [{metadata: {name: d}, "
+       "spec: "
        "{}}], template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, "
        "volumeMounts: [{name: d, mountPath: /d}]}]}}}}",
        {}},
-      {kJob, "{spec: {template: {spec: {containers: [{name: c, image: i}]}}}}",
-       {"spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", \"Never\""}},
+      {kJob,
+       "{spec: {template: {spec: {containers: [{name: c, image: i}]}}}}",
+       {"spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", "
+        "\"Never\""}},
       {kCronJob,
        "{spec: {schedule: '* *', jobTemplate: {spec: {template: {spec: {restartPolicy: Never, "
        "containers: [{name: c, image: i}]}}}}}}",
@@ -138,7 +154,8 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
       {kService, "{spec: {}}", {"spec.ports: Required value"}},
       {kService, "{spec: {clusterIP: None}}", {}},
       {kService, "{spec: {type: ExternalName}}", {"spec.externalName: Required value"}},
-      {kService, "{spec: {type: Odd, ports: [{port: 0}, {name: x, port: 80, targetPort: a_b}]}}",
+      {kService,
+       "{spec: {type: Odd, ports: [{port: 0}, {name: x, port: 80, targetPort: a_b}]}}",
        {"spec.type: Unsupported value: \"Odd\": supported values: \"ClusterIP\", \"ExternalName\", "
         "\"LoadBalancer\", \"NodePort\"",
         "spec.ports[0].name: Required value",
@@ -148,7 +165,8 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
         "characters (a-z, 0-9), and hyphens (-)"}},
       {kRole, "{rules: [{verbs: [get], apiGroups: [''], resources: [pods]}]}", {}},
       {kRole, "{}", {}},
-      {kRole, "{rules: [{resources: [pods]}, {verbs: [get], nonResourceURLs: [/x]}]}",
+      {kRole,
+       "{rules: [{resources: [pods]}, {verbs: [get], nonResourceURLs: [/x]}]}",
        {"rules[0].verbs: Required value: verbs must contain at least one value",
         "rules[0].apiGroups: Required value: resource rules must supply at least one api group",
         "rules[1].nonResourceURLs: Invalid value: [\"/x\"]: namespaced rules cannot apply to "
@@ -160,12 +178,15 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
         "subjects[0].namespace: Required value",
         "subjects[1].kind: Unsupported value: \"Robot\": supported values: \"Group\", "
         "\"ServiceAccount\", \"User\""}},
-      {kLease, "{spec: {leaseDurationSeconds: 0, leaseTransitions: -1}}",
+      {kLease,
+       "{spec: {leaseDurationSeconds: 0, leaseTransitions: -1}}",
        {"spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0",
         "spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0"}},
-      {kPriority, "{metadata: {name: big}, value: 2000000000}",
+      {kPriority,
+       "{metadata: {name: big}, value: 2000000000}",
        {"value: Forbidden: maximum allowed value of a user defined priority is 1000000000"}},
-      {kClaim, "{spec: {}}",
+      {kClaim,
+       "{spec: {}}",
        {"spec.accessModes: Required value: at least 1 access mode is required",
         "spec.resources[storage]: Required value"}},
       {kIngress,
@@ -175,19 +196,24 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
         "spec.rules[0].http.paths[0].path: Invalid value: \"x\": must be an absolute path",
         "spec.rules[0].http.paths[0].backend: Required value: port name or number is required",
         "spec.rules[0].http.paths[1].pathType: Required value: pathType must be specified"}},
-      {kEvent, "{metadata: {namespace: a}, involvedObject: {namespace: b}}",
+      {kEvent,
+       "{metadata: {namespace: a}, involvedObject: {namespace: b}}",
        {"involvedObject.namespace: Invalid value: \"b\": does not match event.namespace"}},
       {kEvent, "{metadata: {namespace: default}, involvedObject: {name: n}}", {}},
-      {kNewEvent, "{metadata: {namespace: a}, regarding: {namespace: a}, type: Normal}",
+      {kNewEvent,
+       "{metadata: {namespace: a}, regarding: {namespace: a}, type: Normal}",
        {"eventTime: Required value"}},
       {kApiService,
-       "{spec: {group: e.com, version: v1, groupPriorityMinimum: 100, versionPriority: 10, service: "
+       "{spec: {group: e.com, version: v1, groupPriorityMinimum: 100, versionPriority: 10, "
+       "service: "
        "{name: s, namespace: n}}}",
        {}},
-      {kApiService, "{spec: {group: e.com, version: v1}}",
+      {kApiService,
+       "{spec: {group: e.com, version: v1}}",
        {"spec.groupPriorityMinimum: Invalid value: 0: must be positive and less than 20000",
         "spec.versionPriority: Invalid value: 0: must be positive and less than 1000"}},
-      {kBudget, "{spec: {minAvailable: 1, maxUnavailable: 1}}",
+      {kBudget,
+       "{spec: {minAvailable: 1, maxUnavailable: 1}}",
        {"spec: Invalid value: {\"maxUnavailable\":1,\"minAvailable\":1}: minAvailable and "
         "maxUnavailable cannot be both set"}},
   };
@@ -210,37 +236,52 @@ TEST(ValidateBuiltin, ChecksUpdates) {
       "{spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b, c: d}}, spec: "
       "{containers: [{name: c, image: i}]}}}}";
   const Update cases[] = {
-      {kConfigMap, "{immutable: true, data: {a: x}}", "{immutable: true, data: {a: y}}",
+      {kConfigMap,
+       "{immutable: true, data: {a: x}}",
+       "{immutable: true, data: {a: y}}",
        {"data: Forbidden: field is immutable when `immutable` is set"}},
-      {kConfigMap, "{immutable: true, data: {a: x}}", "{data: {a: x}}",
+      {kConfigMap,
+       "{immutable: true, data: {a: x}}",
+       "{data: {a: x}}",
        {"immutable: Forbidden: field is immutable when `immutable` is set"}},
       {kConfigMap, "{data: {a: x}}", "{data: {a: y}, immutable: true}", {}},
-      {kSecret, "{}", "{type: other}",
-       {"type: Invalid value: \"other\": field is immutable"}},
-      {kPod, kOnePod, "{spec: {containers: [{name: a, image: j}], tolerations: [{operator: Exists}]}}",
+      {kSecret, "{}", "{type: other}", {"type: Invalid value: \"other\": field is immutable"}},
+      {kPod,
+       kOnePod,
+       "{spec: {containers: [{name: a, image: j}], tolerations: [{operator: Exists}]}}",
        {}},
-      {kPod, kOnePod, "{spec: {containers: [{name: b, image: i}]}}",
+      {kPod,
+       kOnePod,
+       "{spec: {containers: [{name: b, image: i}]}}",
        {"spec: Forbidden: pod updates may not change fields other than "
         "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
         "`spec.tolerations` (only additions to existing "
         "tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was "
         "previously negative)"}},
       {kDeployment, kDeploy, kDeploy, {}},
-      {kDeployment, kDeploy,
-       "{spec: {selector: {matchLabels: {c: d}}, template: {metadata: {labels: {a: b, c: d}}, spec: "
+      {kDeployment,
+       kDeploy,
+       "{spec: {selector: {matchLabels: {c: d}}, template: {metadata: {labels: {a: b, c: d}}, "
+       "spec: "
        "{containers: [{name: c, image: i}]}}}}",
        {"spec.selector: Invalid value: {\"matchLabels\":{\"c\":\"d\"}}: field is immutable"}},
-      {kStatefulSet, kDeploy,
+      {kStatefulSet,
+       kDeploy,
        "{spec: {serviceName: s, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: "
        "b, c: d}}, spec: {containers: [{name: c, image: i}]}}}}",
-       {"spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', "
+       {"spec: Forbidden: updates to statefulset spec for fields other than 'replicas', "
+        "'ordinals', "
         "'template', 'updateStrategy', 'revisionHistoryLimit', "
         "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"}},
-      {kBinding, "{roleRef: {kind: ClusterRole, name: a}}", "{roleRef: {kind: ClusterRole, name: b}}",
+      {kBinding,
+       "{roleRef: {kind: ClusterRole, name: a}}",
+       "{roleRef: {kind: ClusterRole, name: b}}",
        {"roleRef: Invalid value: "
         "{\"apiGroup\":\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"b\"}: "
         "cannot change roleRef"}},
-      {kPriority, "{metadata: {name: a}, value: 1}", "{metadata: {name: a}, value: 2}",
+      {kPriority,
+       "{metadata: {name: a}, value: 1}",
+       "{metadata: {name: a}, value: 2}",
        {"value: Forbidden: may not be changed in an update."}},
   };
   for (const Update& c : cases) {

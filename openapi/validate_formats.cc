@@ -24,6 +24,7 @@ class PatternTable {
     if (table_.size() >= limits::kCompiledPatterns) table_.clear();
     RE2::Options options;
     options.set_log_errors(false);
+    options.set_max_mem(limits::kPatternBytes);
     auto compiled = std::make_shared<const RE2>(pattern, options);
     table_.emplace(pattern, compiled);
     return compiled;
@@ -47,20 +48,37 @@ bool IsCidr(const std::string& text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos) return false;
   const std::string address = text.substr(0, slash), bits = text.substr(slash + 1);
-  if (bits.empty() || bits.size() > 3 || bits.find_first_not_of("0123456789") != std::string::npos) {
+  if (bits.empty() || bits.size() > 3 ||
+      bits.find_first_not_of("0123456789") != std::string::npos) {
     return false;
   }
   const int limit = IsIpv4(address) ? 32 : (IsIpv6(address) ? 128 : -1);
   return std::stoi(bits) <= limit;
 }
 
+// Dot-separated labels of letters, digits and inner dashes; beyond ASCII everything counts as a
+// letter. The last of several labels has letters only.
 bool IsHostname(const std::string& text) {
   if (text.size() > 255) return false;
-  return MatchesPattern(
-      R"(^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|)"
-      R"(([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,})"
-      R"(([a-zA-Z\p{L}]){2,63})$)",
-      text);
+  auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) > 127;
+  };
+  std::size_t start = 0;
+  while (true) {
+    const std::size_t dot = text.find('.', start);
+    const std::string_view label = std::string_view(text).substr(start, dot - start);
+    const bool last = dot == std::string::npos;
+    if (label.empty() || label.size() > 63 || label.starts_with('-') || label.ends_with('-')) {
+      return false;
+    }
+    if (last && start > 0 && label.size() < 2) return false;
+    for (char c : label) {
+      const bool inner = (c >= '0' && c <= '9') || c == '-';
+      if (!is_letter(c) && (!inner || (last && start > 0))) return false;
+    }
+    if (last) return true;
+    start = dot + 1;
+  }
 }
 
 bool IsDate(const std::string& text) {
@@ -68,11 +86,9 @@ bool IsDate(const std::string& text) {
 }
 
 bool IsDateTime(const std::string& text) {
-  if (!MatchesPattern(R"(^\d{4}-\d{2}-\d{2}[tT]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(.\d+)?([zZ]|[+-]\d{2}:\d{2})$)",
-                      text)) {
-    return false;
-  }
-  return IsDate(text.substr(0, 10));
+  static const std::string kPattern = R"(^\d{4}-\d{2}-\d{2}[tT]([01]\d|2[0-3]):[0-5]\d:[0-5]\d)"
+                                      R"((.\d+)?([zZ]|[+-]\d{2}:\d{2})$)";
+  return MatchesPattern(kPattern, text) && IsDate(text.substr(0, 10));
 }
 
 bool IsDuration(const std::string& text) {
@@ -144,38 +160,45 @@ constexpr std::array<FormatRow, 26> kFormats = {{
     {"cidr", IsCidr},
     {"mac",
      [](const std::string& t) {
-       return MatchesPattern(R"(^([0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}([0-9a-fA-F:]{6}|[0-9a-fA-F:]{42})?|)"
-                             R"([0-9a-fA-F]{2}(-[0-9a-fA-F]{2}){5}|([0-9a-fA-F]{4}\.){2,3}[0-9a-fA-F]{4})$)",
-                             t);
+       return MatchesPattern(
+           R"(^([0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}([0-9a-fA-F:]{6}|[0-9a-fA-F:]{42})?|)"
+           R"([0-9a-fA-F]{2}(-[0-9a-fA-F]{2}){5}|([0-9a-fA-F]{4}\.){2,3}[0-9a-fA-F]{4})$)",
+           t);
      }},
     {"uuid",
      [](const std::string& t) {
-       return MatchesPattern("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$", t);
+       return MatchesPattern(
+           "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$", t);
      }},
     {"uuid3",
      [](const std::string& t) {
-       return MatchesPattern("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$", t);
+       return MatchesPattern(
+           "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$", t);
      }},
     {"uuid4",
      [](const std::string& t) {
-       return MatchesPattern("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$", t);
+       return MatchesPattern(
+           "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$", t);
      }},
     {"uuid5",
      [](const std::string& t) {
-       return MatchesPattern("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$", t);
+       return MatchesPattern(
+           "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$", t);
      }},
     {"isbn", [](const std::string& t) { return IsIsbn(t, 10) || IsIsbn(t, 13); }},
     {"isbn10", [](const std::string& t) { return IsIsbn(t, 10); }},
     {"isbn13", [](const std::string& t) { return IsIsbn(t, 13); }},
     {"creditcard", IsCreditCard},
-    {"ssn", [](const std::string& t) { return MatchesPattern(R"(^\d{3}[- ]?\d{2}[- ]?\d{4}$)", t); }},
+    {"ssn",
+     [](const std::string& t) { return MatchesPattern(R"(^\d{3}[- ]?\d{2}[- ]?\d{4}$)", t); }},
     {"hexcolor",
      [](const std::string& t) { return MatchesPattern("^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$", t); }},
     {"rgbcolor",
      [](const std::string& t) {
-       return MatchesPattern(R"(^rgb\(\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|)"
-                             R"(2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)$)",
-                             t);
+       return MatchesPattern(
+           R"(^rgb\(\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|)"
+           R"(2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)$)",
+           t);
      }},
     {"byte", [](const std::string& t) { return !t.empty() && !Base64Fault(t); }},
     {"password", [](const std::string&) { return true; }},
@@ -207,10 +230,14 @@ bool HasFormat(std::string_view format, const std::string& text) {
 bool IsKnownFormat(Type type, std::string_view format) {
   switch (type) {
     case Type::kAny:
-    case Type::kString: return FindFormat(format) != nullptr;
-    case Type::kInteger: return format == "int32" || format == "int64";
-    case Type::kNumber: return format == "float" || format == "double";
-    default: return false;
+    case Type::kString:
+      return FindFormat(format) != nullptr;
+    case Type::kInteger:
+      return format == "int32" || format == "int64";
+    case Type::kNumber:
+      return format == "float" || format == "double";
+    default:
+      return false;
   }
 }
 

@@ -28,8 +28,8 @@ void CheckUnique(const Schema& schema, const Json& list, const std::string& path
   if (list.size() <= 1) return;
   std::map<std::string, int> seen;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const Json key = keyed ? (list[i].is_object() ? KeyOf(schema, list[i]) : Json::object())
-                           : list[i];
+    const Json key =
+        keyed ? (list[i].is_object() ? KeyOf(schema, list[i]) : Json::object()) : list[i];
     // Each repeated value is reported once, at its second place.
     if (++seen[DumpJson(key)] == 2) {
       causes.push_back(DuplicateValue(path + "[" + std::to_string(i) + "]", Rendered(key)));

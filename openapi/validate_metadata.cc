@@ -42,9 +42,8 @@ NameCheck CheckFor(const ResourceType& type) {
 Complaints KindComplaints(const ResourceType& type, const Json& object, const std::string& name) {
   const std::string& kind = type.gvk.kind;
   if (!type.builtin) return {};
-  if (kind == "CustomResourceDefinition" &&
-      name != StringAt(object, {"spec", "names", "plural"}) + "." +
-                  StringAt(object, {"spec", "group"})) {
+  if (kind == "CustomResourceDefinition" && name != StringAt(object, {"spec", "names", "plural"}) +
+                                                        "." + StringAt(object, {"spec", "group"})) {
     return {"must be spec.names.plural+\".\"+spec.group"};
   }
   if (kind == "APIService") {
@@ -120,8 +119,8 @@ void CheckOwners(const Json& object, std::vector<Cause>& causes) {
     const std::string kind = StringAt(owner, {"kind"});
     const std::string name = StringAt(owner, {"name"});
     if (api_version.empty() || api_version.ends_with('/')) {
-      causes.push_back(InvalidValue(field + ".apiVersion", Quoted(api_version),
-                                    "version must not be empty"));
+      causes.push_back(
+          InvalidValue(field + ".apiVersion", Quoted(api_version), "version must not be empty"));
     }
     if (kind.empty()) causes.push_back(InvalidValue(field + ".kind", "\"\"", "must not be empty"));
     if (name.empty()) causes.push_back(InvalidValue(field + ".name", "\"\"", "must not be empty"));
@@ -164,15 +163,14 @@ void CheckFinalizers(const ResourceType& type, const Json& object, const Json* o
     foreground |= name == "foregroundDeletion";
     if (WantsKubeFinalizers(type) && name.find('/') == std::string::npos && name != "orphan" &&
         name != "foregroundDeletion" && name != "kubernetes") {
-      causes.push_back(InvalidValue(
-          field + "[" + std::to_string(i) + "]", Quoted(name),
-          "name is neither a standard finalizer name nor is it fully qualified"));
+      causes.push_back(
+          InvalidValue(field + "[" + std::to_string(i) + "]", Quoted(name),
+                       "name is neither a standard finalizer name nor is it fully qualified"));
     }
   }
   if (orphan && foreground && old == nullptr) {
-    causes.push_back(InvalidValue(
-        field, Rendered(finalizers),
-        "finalizer orphan and foregroundDeletion cannot be both set"));
+    causes.push_back(InvalidValue(field, Rendered(finalizers),
+                                  "finalizer orphan and foregroundDeletion cannot be both set"));
   }
   if (old == nullptr || StringAt(*old, {"metadata", "deletionTimestamp"}).empty()) return;
   const auto before = StringsAt(*old, {"metadata", "finalizers"});
@@ -181,9 +179,11 @@ void CheckFinalizers(const ResourceType& type, const Json& object, const Json* o
   if (extra.empty()) return;
   std::string list;
   for (const std::string& name : extra) list += (list.empty() ? "" : ", ") + Quoted(name);
-  causes.push_back(ForbiddenValue(
-      field, "no new finalizers can be added if the object is being deleted, found new "
-             "finalizers []string{" + list + "}"));
+  causes.push_back(
+      ForbiddenValue(field,
+                     "no new finalizers can be added if the object is being deleted, found new "
+                     "finalizers []string{" +
+                         list + "}"));
 }
 
 void CheckUnchanged(const Json& object, const Json& old, std::vector<Cause>& causes) {
@@ -209,9 +209,15 @@ std::vector<Cause> ValidateLabels(const Json* labels, const std::string& field) 
   return causes;
 }
 
-std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object,
-                                    const Json* old) {
+std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object, const Json* old) {
   std::vector<Cause> causes;
+  if (!type.builtin) {
+    // Nothing below may meet a label that is not text.
+    if (auto fault = CheckBuiltinTypes(type, object)) {
+      const Json* metadata = Find(object, {"metadata"});
+      return {TypeInvalid("metadata", metadata == nullptr ? "null" : Rendered(*metadata), *fault)};
+    }
+  }
   if (old == nullptr) {
     CheckName(type, object, causes);
     CheckNamespace(type, object, causes);

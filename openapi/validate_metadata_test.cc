@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "openapi/crd.h"
 #include "openapi/validate.h"
 #include "storage/object/json_path.h"
 #include "storage/object/yaml.h"
@@ -41,13 +42,19 @@ TEST(Metadata, ChecksNewObjects) {
   };
   const Case cases[] = {
       {config, "{name: a.b-1, namespace: n}", {}},
-      {config, "{namespace: n}", {"metadata.name: Required value: name or generateName is required"}},
-      {config, "{name: A_b, namespace: n}",
+      {config,
+       "{namespace: n}",
+       {"metadata.name: Required value: name or generateName is required"}},
+      {config,
+       "{name: A_b, namespace: n}",
        {"metadata.name: Invalid value: \"A_b\": " + kSubdomain}},
       {config, "{name: a}", {"metadata.namespace: Required value"}},
-      {space, "{name: a, namespace: n}", {"metadata.namespace: Forbidden: not allowed on this type"}},
+      {space,
+       "{name: a, namespace: n}",
+       {"metadata.namespace: Forbidden: not allowed on this type"}},
       {space, "{name: a.b}", {"metadata.name: Invalid value: \"a.b\": must not contain dots"}},
-      {service, "{name: 1a, namespace: n}",
+      {service,
+       "{name: 1a, namespace: n}",
        {"metadata.name: Invalid value: \"1a\": a DNS-1035 label must consist of lower case "
         "alphanumeric characters or '-', start with an alphabetic character, and end with an "
         "alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
@@ -55,13 +62,15 @@ TEST(Metadata, ChecksNewObjects) {
       {role, "{name: 'system:x'}", {}},
       {role, "{name: a/b}", {"metadata.name: Invalid value: \"a/b\": may not contain '/'"}},
       {config, "{name: a-x, generateName: a-, namespace: n}", {}},
-      {custom, "{name: a, labels: {'a b': c}}",
+      {custom,
+       "{name: a, labels: {'a b': c}}",
        {"metadata.labels: Invalid value: \"a b\": name part must consist of alphanumeric "
         "characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. "
         "'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
         "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"}},
       {custom, "{name: a, annotations: {'Foo.Example/Bar': x}}", {}},
-      {custom, "{name: a, ownerReferences: [{apiVersion: v1, kind: K, name: n}]}",
+      {custom,
+       "{name: a, ownerReferences: [{apiVersion: v1, kind: K, name: n}]}",
        {"metadata.ownerReferences.uid: Invalid value: \"\": must not be empty"}},
       {custom,
        "{name: a, ownerReferences: [{apiVersion: v1, kind: K, name: n, uid: u, controller: true}, "
@@ -71,11 +80,14 @@ TEST(Metadata, ChecksNewObjects) {
         "{\"apiVersion\":\"v1\",\"controller\":true,\"kind\":\"L\",\"name\":\"m\",\"uid\":\"v\"}]: "
         "Only one reference can have Controller set to true. Found \"true\" in references for K/n "
         "and L/m"}},
-      {space, "{name: a, finalizers: [mine]}",
-       {"metadata.finalizers[0]: Invalid value: \"mine\": name is neither a standard finalizer name "
+      {space,
+       "{name: a, finalizers: [mine]}",
+       {"metadata.finalizers[0]: Invalid value: \"mine\": name is neither a standard finalizer "
+        "name "
         "nor is it fully qualified"}},
       {custom, "{name: a, finalizers: [mine]}", {}},
-      {custom, "{name: a, finalizers: [orphan, foregroundDeletion]}",
+      {custom,
+       "{name: a, finalizers: [orphan, foregroundDeletion]}",
        {"metadata.finalizers: Invalid value: [\"orphan\",\"foregroundDeletion\"]: finalizer orphan "
         "and foregroundDeletion cannot be both set"}},
   };
@@ -83,6 +95,52 @@ TEST(Metadata, ChecksNewObjects) {
     const Json object = {{"metadata", Yaml(c.metadata)}};
     EXPECT_EQ(Texts(ValidateMetadata(c.type, object, nullptr)), c.expected) << c.metadata;
   }
+}
+
+ResourceType DefinedType() {
+  auto set = std::make_shared<SchemaSet>();
+  ResourceType type = TypeOf("e.com", "E", false, false);
+  type.schema = *RootSchemaFromOpenApi(
+      Yaml("{type: object, properties: {r: {type: object, x-kubernetes-embedded-resource: true, "
+           "x-kubernetes-preserve-unknown-fields: true}}}"),
+      *set);
+  type.schema_owner = std::move(set);
+  return type;
+}
+
+TEST(Metadata, WantsTextInCustomResources) {
+  const ResourceType type = DefinedType();
+  const std::pair<const char*, const char*> cases[] = {
+      {"{metadata: {name: a, labels: {b: c}}, r: {metadata: {name: b}}}", ""},
+      {"{metadata: {labels: {b: 1}}}",
+       "metadata: Invalid value: {\"labels\":{\"b\":1}}: json: cannot unmarshal number into Go "
+       "struct "
+       "field ObjectMeta.labels of type string"},
+      {"{metadata: 5}",
+       "metadata: Invalid value: 5: json: cannot unmarshal number into Go value of type "
+       "v1.ObjectMeta"},
+      {"{metadata: {}, r: {metadata: {finalizers: a}}}",
+       "r.metadata: Invalid value: {\"finalizers\":\"a\"}: json: cannot unmarshal string into Go "
+       "struct field ObjectMeta.finalizers of type []string"},
+  };
+  for (const auto& [object, expected] : cases) {
+    EXPECT_EQ(CheckBuiltinTypes(type, Yaml(object)).value_or(""), expected);
+    EXPECT_EQ(ValidateMetadata(type, Yaml(object), nullptr).size() == 1 &&
+                  ValidateMetadata(type, Yaml(object), nullptr)[0].field == "metadata",
+              *expected != 0)
+        << object;
+  }
+}
+
+TEST(Metadata, WarnsAboutPlainFinalizers) {
+  const Json object = Yaml("{metadata: {finalizers: [mine, my.org, my.org/x, orphan]}}");
+  EXPECT_EQ(WarningsFor(DefinedType(), object),
+            (std::vector<std::string>{
+                "metadata.finalizers: \"mine\": prefer a domain-qualified finalizer name to avoid "
+                "accidental conflicts with other finalizer writers",
+                "metadata.finalizers: \"my.org\": prefer a domain-qualified finalizer name "
+                "including a path (/) to avoid accidental conflicts with other finalizer "
+                "writers"}));
 }
 
 TEST(Metadata, LimitsAnnotations) {
@@ -98,8 +156,9 @@ TEST(Metadata, LimitsAnnotations) {
 
 TEST(Metadata, ChecksUpdates) {
   const ResourceType type = TypeOf("e.com", "E", false, false);
-  const Json old = Yaml("{metadata: {name: a, uid: u, deletionTimestamp: '2024-01-01T00:00:00Z', "
-                        "finalizers: [e.com/a]}}");
+  const Json old = Yaml(
+      "{metadata: {name: a, uid: u, deletionTimestamp: '2024-01-01T00:00:00Z', "
+      "finalizers: [e.com/a]}}");
   Json object = old;
   EXPECT_TRUE(ValidateMetadata(type, object, &old).empty());
   Set(object, {"metadata", "finalizers"}, Json::array({"e.com/a", "e.com/b"}));

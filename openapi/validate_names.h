@@ -13,12 +13,12 @@ namespace mailroom::openapi {
 
 using Complaints = std::vector<std::string>;
 
-Complaints CheckSubdomain(std::string_view text);         // DNS-1123 subdomain, 253
-Complaints CheckLabel(std::string_view text);             // DNS-1123 label, 63
-Complaints Check1035Label(std::string_view text);         // DNS-1035 label, 63
-Complaints CheckPathSegment(std::string_view text);       // no '/', no '%', not '.' or '..'
-Complaints CheckQualifiedName(std::string_view text);     // [prefix/]name
-Complaints CheckConfigKey(std::string_view text);         // key of a ConfigMap or Secret
+Complaints CheckSubdomain(std::string_view text);      // DNS-1123 subdomain, 253
+Complaints CheckLabel(std::string_view text);          // DNS-1123 label, 63
+Complaints Check1035Label(std::string_view text);      // DNS-1035 label, 63
+Complaints CheckPathSegment(std::string_view text);    // no '/', no '%', not '.' or '..'
+Complaints CheckQualifiedName(std::string_view text);  // [prefix/]name
+Complaints CheckConfigKey(std::string_view text);      // key of a ConfigMap or Secret
 Complaints CheckPortName(std::string_view text);
 Complaints CheckPort(std::int64_t port);
 

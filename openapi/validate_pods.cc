@@ -98,9 +98,8 @@ class PodSpecChecker {
     const Json& list = ArrayAt(container, {"env"});
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::string name = StringAt(list[i], {"name"});
-      const bool printable = std::all_of(name.begin(), name.end(), [](char c) {
-        return c >= 0x20 && c < 0x7f && c != '=';
-      });
+      const bool printable = std::all_of(name.begin(), name.end(),
+                                         [](char c) { return c >= 0x20 && c < 0x7f && c != '='; });
       if (!printable) {
         check_.Invalid(Indexed(path, i) + ".name", name,
                        "a valid environment variable name must consist only of printable ASCII "
@@ -173,8 +172,8 @@ Json WithMutableParts(Json spec, const Json& old) {
       Set((*now)[i], {"image"}, StringAt(before[i], {"image"}));
     }
   }
-  for (const char* member : {"activeDeadlineSeconds", "tolerations", "schedulingGates",
-                             "ephemeralContainers"}) {
+  for (const char* member :
+       {"activeDeadlineSeconds", "tolerations", "schedulingGates", "ephemeralContainers"}) {
     if (const Json* before = Find(old, {member})) {
       Set(spec, {member}, *before);
     } else {

@@ -51,7 +51,8 @@ void CheckPriorityClass(const BuiltinCheck& check) {
     if (!known) {
       check.Forbidden("metadata.name",
                       "priority class names with 'system-' prefix are reserved for system use "
-                      "only. error: " + name + " is not a known system priority class");
+                      "only. error: " +
+                          name + " is not a known system priority class");
     }
   } else if (value > kHighestUser) {
     check.Forbidden("value", "maximum allowed value of a user defined priority is 1000000000");
@@ -182,8 +183,7 @@ void CheckWebhooks(const BuiltinCheck& check) {
       }
     }
     if (ArrayAt(hooks[i], {"admissionReviewVersions"}).empty()) {
-      check.Required(field + ".admissionReviewVersions",
-                     "must specify one of v1, v1beta1");
+      check.Required(field + ".admissionReviewVersions", "must specify one of v1, v1beta1");
     }
     const bool url = Find(hooks[i], {"clientConfig", "url"}) != nullptr;
     if (url == (Find(hooks[i], {"clientConfig", "service"}) != nullptr)) {

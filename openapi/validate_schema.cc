@@ -33,13 +33,20 @@ std::string_view TypeName(const Json& value) {
 
 std::string_view TypeName(Type type) {
   switch (type) {
-    case Type::kObject: return "object";
-    case Type::kArray: return "array";
-    case Type::kString: return "string";
-    case Type::kInteger: return "integer";
-    case Type::kNumber: return "number";
-    case Type::kBoolean: return "boolean";
-    case Type::kAny: break;
+    case Type::kObject:
+      return "object";
+    case Type::kArray:
+      return "array";
+    case Type::kString:
+      return "string";
+    case Type::kInteger:
+      return "integer";
+    case Type::kNumber:
+      return "number";
+    case Type::kBoolean:
+      return "boolean";
+    case Type::kAny:
+      break;
   }
   return "";
 }
@@ -53,13 +60,20 @@ bool IsWholeNumber(const Json& value) {
 
 bool HasType(Type type, const Json& value) {
   switch (type) {
-    case Type::kAny: return true;
-    case Type::kObject: return value.is_object();
-    case Type::kArray: return value.is_array();
-    case Type::kString: return value.is_string();
-    case Type::kInteger: return IsWholeNumber(value);
-    case Type::kNumber: return value.is_number();
-    case Type::kBoolean: return value.is_boolean();
+    case Type::kAny:
+      return true;
+    case Type::kObject:
+      return value.is_object();
+    case Type::kArray:
+      return value.is_array();
+    case Type::kString:
+      return value.is_string();
+    case Type::kInteger:
+      return IsWholeNumber(value);
+    case Type::kNumber:
+      return value.is_number();
+    case Type::kBoolean:
+      return value.is_boolean();
   }
   return false;
 }
@@ -107,9 +121,9 @@ class Checker {
 
   static void WrongType(const std::string& path, std::string_view wanted, std::string_view got,
                         Findings& found) {
-    found.causes.push_back(TypeInvalid(path.empty() ? "<nil>" : path, Quoted(got),
-                                       path + " in body must be of type " + std::string(wanted) +
-                                           ": " + Quoted(got)));
+    found.causes.push_back(
+        TypeInvalid(path.empty() ? "<nil>" : path, Quoted(got),
+                    path + " in body must be of type " + std::string(wanted) + ": " + Quoted(got)));
   }
 
   static void Bound(const std::string& path, const Json& value, const std::string& text,
@@ -153,13 +167,13 @@ class Checker {
   static void CheckString(const Schema& schema, const Json& value, const std::string& path,
                           Findings& found) {
     const std::string& text = value.get_ref<const std::string&>();
-    const auto length = static_cast<std::int64_t>(
-        schema.max_length || schema.min_length ? CodePoints(text) : 0);
+    const auto length =
+        static_cast<std::int64_t>(schema.max_length || schema.min_length ? CodePoints(text) : 0);
     if (schema.max_length && length > *schema.max_length) {
       found.causes.push_back(TooLong(path, static_cast<std::size_t>(*schema.max_length)));
     } else if (schema.min_length && length < *schema.min_length) {
-      Bound(path, value,
-            "be at least " + std::to_string(*schema.min_length) + " chars long", found);
+      Bound(path, value, "be at least " + std::to_string(*schema.min_length) + " chars long",
+            found);
     } else if (!schema.pattern.empty() && !MatchesPattern(schema.pattern, text)) {
       Bound(path, value, "match '" + schema.pattern + "'", found);
     } else {
@@ -186,15 +200,15 @@ class Checker {
       }
     }
     if (schema.minimum) {
-      const bool out = schema.exclusive_minimum ? number <= *schema.minimum
-                                                : number < *schema.minimum;
-      const char* text = schema.exclusive_minimum ? "be greater than "
-                                                  : "be greater than or equal to ";
+      const bool out =
+          schema.exclusive_minimum ? number <= *schema.minimum : number < *schema.minimum;
+      const char* text =
+          schema.exclusive_minimum ? "be greater than " : "be greater than or equal to ";
       if (out) Bound(path, value, text + RenderedNumber(*schema.minimum), found);
     }
     if (schema.maximum) {
-      const bool out = schema.exclusive_maximum ? number >= *schema.maximum
-                                                : number > *schema.maximum;
+      const bool out =
+          schema.exclusive_maximum ? number >= *schema.maximum : number > *schema.maximum;
       const char* text = schema.exclusive_maximum ? "be less than " : "be less than or equal to ";
       if (out) Bound(path, value, text + RenderedNumber(*schema.maximum), found);
     }
@@ -217,8 +231,8 @@ class Checker {
     return nullptr;
   }
 
-  void CheckArray(const Schema& schema, const Json& value, const Json* old,
-                  const std::string& path, Findings& found) {
+  void CheckArray(const Schema& schema, const Json& value, const Json* old, const std::string& path,
+                  Findings& found) {
     if (schema.items != nullptr) {
       for (std::size_t i = 0; i < value.size(); ++i) {
         found.Merge(Check(*schema.items, value[i], SameKeys(schema, value[i], old),
@@ -240,8 +254,8 @@ class Checker {
                    const std::string& path, Findings& found) {
     const auto size = static_cast<std::int64_t>(value.size());
     if (schema.min_properties && size < *schema.min_properties) {
-      Bound(path, size,
-            "have at least " + std::to_string(*schema.min_properties) + " properties", found);
+      Bound(path, size, "have at least " + std::to_string(*schema.min_properties) + " properties",
+            found);
     }
     if (schema.max_properties && size > *schema.max_properties) {
       found.causes.push_back(
@@ -315,11 +329,10 @@ class Checker {
       }
     }
     if (valid == 1) return found.Merge(std::move(success));
-    const std::string count = valid == 0
-                                  ? "Found none valid"
-                                  : "Found " + std::to_string(valid) + " valid alternatives";
-    found.causes.push_back(Unplaced(
-        Quoted(path) + " must validate one and only one schema (oneOf). " + count));
+    const std::string count =
+        valid == 0 ? "Found none valid" : "Found " + std::to_string(valid) + " valid alternatives";
+    found.causes.push_back(
+        Unplaced(Quoted(path) + " must validate one and only one schema (oneOf). " + count));
     if (valid == 0) found.Merge(std::move(best));
   }
 

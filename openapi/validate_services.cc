@@ -62,8 +62,7 @@ void CheckServicePorts(const BuiltinCheck& check, const std::string& type) {
       check.Forbidden(field + ".nodePort", "may not be used when `type` is 'ClusterIP'");
     }
     if (!node_ports.insert(StringAt(ports[i], {"protocol"}) + std::to_string(node_port)).second) {
-      check.causes.push_back(
-          DuplicateValue(field + ".nodePort", std::to_string(node_port)));
+      check.causes.push_back(DuplicateValue(field + ".nodePort", std::to_string(node_port)));
     }
   }
 }

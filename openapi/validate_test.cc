@@ -36,35 +36,48 @@ TEST(Validate, ChecksCustomResources) {
   };
   const Case cases[] = {
       {"{type: object, required: [x]}", "{}", {"spec.x: Required value"}},
-      {"{type: object, properties: {x: {type: integer}}}", "{x: y}",
+      {"{type: object, properties: {x: {type: integer}}}",
+       "{x: y}",
        {"spec.x: Invalid value: \"string\": spec.x in body must be of type integer: \"string\""}},
       {"{type: object, properties: {x: {type: integer}}}", "{x: 1.0}", {}},
-      {"{type: object, properties: {x: {type: integer}}}", "{x: 1.5}",
+      {"{type: object, properties: {x: {type: integer}}}",
+       "{x: 1.5}",
        {"spec.x: Invalid value: \"number\": spec.x in body must be of type integer: \"number\""}},
-      {"{type: object, properties: {x: {type: string}}}", "{x: null}",
+      {"{type: object, properties: {x: {type: string}}}",
+       "{x: null}",
        {"spec.x: Invalid value: \"null\": spec.x in body must be of type string: \"null\""}},
       {"{type: object, properties: {x: {type: string, nullable: true}}}", "{x: null}", {}},
-      {"{type: object, properties: {x: {x-kubernetes-int-or-string: true}}}", "{x: true}",
+      {"{type: object, properties: {x: {x-kubernetes-int-or-string: true}}}",
+       "{x: true}",
        {"spec.x: Invalid value: \"boolean\": spec.x in body must be of type integer,string: "
         "\"boolean\""}},
-      {"{type: object, properties: {x: {type: string, enum: [b, a]}}}", "{x: z}",
+      {"{type: object, properties: {x: {type: string, enum: [b, a]}}}",
+       "{x: z}",
        {"spec.x: Unsupported value: \"z\": supported values: \"a\", \"b\""}},
-      {"{type: object, properties: {x: {type: integer, minimum: 1, maximum: 3}}}", "{x: 0}",
+      {"{type: object, properties: {x: {type: integer, minimum: 1, maximum: 3}}}",
+       "{x: 0}",
        {"spec.x: Invalid value: 0: spec.x in body should be greater than or equal to 1"}},
       {"{type: object, properties: {x: {type: integer, maximum: 3, exclusiveMaximum: true}}}",
-       "{x: 3}", {"spec.x: Invalid value: 3: spec.x in body should be less than 3"}},
-      {"{type: object, properties: {x: {type: number, multipleOf: 0.5}}}", "{x: 0.75}",
+       "{x: 3}",
+       {"spec.x: Invalid value: 3: spec.x in body should be less than 3"}},
+      {"{type: object, properties: {x: {type: number, multipleOf: 0.5}}}",
+       "{x: 0.75}",
        {"spec.x: Invalid value: 0.75: spec.x in body should be a multiple of 0.5"}},
-      {"{type: object, properties: {x: {type: integer, format: int32}}}", "{x: 3000000000}",
+      {"{type: object, properties: {x: {type: integer, format: int32}}}",
+       "{x: 3000000000}",
        {"<nil>: Invalid value: \"\": Checked value must be of type integer with format int32 in "
         "spec.x"}},
-      {"{type: object, properties: {x: {type: string, minLength: 2}}}", "{x: a}",
+      {"{type: object, properties: {x: {type: string, minLength: 2}}}",
+       "{x: a}",
        {"spec.x: Invalid value: \"a\": spec.x in body should be at least 2 chars long"}},
-      {"{type: object, properties: {x: {type: string, maxLength: 2}}}", "{x: öäü}",
+      {"{type: object, properties: {x: {type: string, maxLength: 2}}}",
+       "{x: öäü}",
        {"spec.x: Too long: may not be more than 2 bytes"}},
-      {"{type: object, properties: {x: {type: string, pattern: '^a+$'}}}", "{x: b}",
+      {"{type: object, properties: {x: {type: string, pattern: '^a+$'}}}",
+       "{x: b}",
        {"spec.x: Invalid value: \"b\": spec.x in body should match '^a+$'"}},
-      {"{type: object, properties: {x: {type: string, format: ipv4}}}", "{x: b}",
+      {"{type: object, properties: {x: {type: string, format: ipv4}}}",
+       "{x: b}",
        {"spec.x: Invalid value: \"b\": spec.x in body must be of type ipv4: \"b\""}},
       {"{type: object, properties: {x: {type: string, format: unheard-of}}}", "{x: b}", {}},
       {"{type: object, properties: {x: {type: array, minItems: 2, items: {type: string}}}}",
@@ -73,26 +86,34 @@ TEST(Validate, ChecksCustomResources) {
         "\"integer\"",
         "spec.x: Invalid value: 1: spec.x in body should have at least 2 items"}},
       {"{type: object, properties: {x: {type: array, maxItems: 1, items: {type: string}}}}",
-       "{x: [a, b]}", {"spec.x: Too many: 2: must have at most 1 items"}},
-      {"{type: object, additionalProperties: {type: integer}}", "{k: v}",
+       "{x: [a, b]}",
+       {"spec.x: Too many: 2: must have at most 1 items"}},
+      {"{type: object, additionalProperties: {type: integer}}",
+       "{k: v}",
        {"spec.k: Invalid value: \"string\": spec.k in body must be of type integer: \"string\""}},
-      {"{type: object, minProperties: 1}", "{}",
+      {"{type: object, minProperties: 1}",
+       "{}",
        {"spec: Invalid value: 0: spec in body should have at least 1 properties"}},
-      {"{type: object, properties: {a: {type: string}, b: {type: string}}, oneOf: [{required: [a]}, "
+      {"{type: object, properties: {a: {type: string}, b: {type: string}}, oneOf: [{required: "
+       "[a]}, "
        "{required: [b]}]}",
        "{a: x, b: y}",
-       {"<nil>: Invalid value: \"\": \"spec\" must validate one and only one schema (oneOf). Found 2 "
+       {"<nil>: Invalid value: \"\": \"spec\" must validate one and only one schema (oneOf). Found "
+        "2 "
         "valid alternatives"}},
-      {"{type: object, properties: {a: {type: string}, b: {type: string}}, oneOf: [{required: [a]}, "
+      {"{type: object, properties: {a: {type: string}, b: {type: string}}, oneOf: [{required: "
+       "[a]}, "
        "{required: [b]}]}",
        "{}",
        {"<nil>: Invalid value: \"\": \"spec\" must validate one and only one schema (oneOf). Found "
         "none valid",
         "spec.a: Required value"}},
-      {"{type: object, properties: {a: {type: string}}, anyOf: [{required: [a]}]}", "{}",
+      {"{type: object, properties: {a: {type: string}}, anyOf: [{required: [a]}]}",
+       "{}",
        {"<nil>: Invalid value: \"\": \"spec\" must validate at least one schema (anyOf)",
         "spec.a: Required value"}},
-      {"{type: object, properties: {a: {type: string}}, not: {required: [a]}}", "{a: x}",
+      {"{type: object, properties: {a: {type: string}}, not: {required: [a]}}",
+       "{a: x}",
        {"<nil>: Invalid value: \"\": \"spec\" must not validate the schema (not)"}},
       {"{type: object, properties: {a: {type: string}}, allOf: [{required: [a]}, {minProperties: "
        "0}]}",
@@ -101,18 +122,22 @@ TEST(Validate, ChecksCustomResources) {
         "<nil>: Invalid value: \"\": \"spec\" must validate all the schemas (allOf)"}},
       {"{type: object, properties: {x: {type: array, x-kubernetes-list-type: set, items: {type: "
        "string}}}}",
-       "{x: [a, b, a, a]}", {"spec.x[2]: Duplicate value: \"a\""}},
+       "{x: [a, b, a, a]}",
+       {"spec.x[2]: Duplicate value: \"a\""}},
       {"{type: object, properties: {x: {type: array, x-kubernetes-list-type: map, "
        "x-kubernetes-list-map-keys: [n], items: {type: object, properties: {n: {type: string}}}}}}",
-       "{x: [{n: a}, {n: b}, {n: a}]}", {"spec.x[2]: Duplicate value: {\"n\":\"a\"}"}},
+       "{x: [{n: a}, {n: b}, {n: a}]}",
+       {"spec.x[2]: Duplicate value: {\"n\":\"a\"}"}},
       {"{type: object, properties: {r: {type: object, x-kubernetes-embedded-resource: true, "
        "x-kubernetes-preserve-unknown-fields: true}}}",
-       "{r: {kind: Pod}}", {"spec.r.apiVersion: Required value: must not be empty"}},
+       "{r: {kind: Pod}}",
+       {"spec.r.apiVersion: Required value: must not be empty"}},
   };
   for (const Case& c : cases) {
     const Json object = {{"apiVersion", "e.com/v1"}, {"kind", "E"}, {"spec", Yaml(c.spec)}};
     EXPECT_EQ(Texts(ValidateObject(CustomType(c.schema), object, nullptr)), c.expected)
-        << c.schema << "\n" << c.spec;
+        << c.schema << "\n"
+        << c.spec;
   }
 }
 
@@ -122,7 +147,8 @@ TEST(Validate, ToleratesUnchangedParts) {
     std::vector<std::string> expected;
   };
   const char* kBounds =
-      "{type: object, properties: {a: {type: integer, maximum: 3}, b: {type: integer, maximum: 3}}}";
+      "{type: object, properties: {a: {type: integer, maximum: 3}, b: {type: integer, maximum: "
+      "3}}}";
   const char* kKeyed =
       "{type: object, properties: {l: {type: array, x-kubernetes-list-type: map, "
       "x-kubernetes-list-map-keys: [n], items: {type: object, properties: {n: {type: string}, v: "
@@ -131,10 +157,14 @@ TEST(Validate, ToleratesUnchangedParts) {
       "{type: object, properties: {l: {type: array, items: {type: integer, maximum: 3}}}}";
   const Case cases[] = {
       {kBounds, "{a: 9, b: 1}", "{a: 9, b: 2}", {}},
-      {kBounds, "{a: 9, b: 1}", "{a: 8, b: 1}",
+      {kBounds,
+       "{a: 9, b: 1}",
+       "{a: 8, b: 1}",
        {"spec.a: Invalid value: 8: spec.a in body should be less than or equal to 3"}},
       {kKeyed, "{l: [{n: x, v: 9}]}", "{l: [{n: y, v: 1}, {n: x, v: 9}]}", {}},
-      {kPlain, "{l: [9]}", "{l: [9, 1]}",
+      {kPlain,
+       "{l: [9]}",
+       "{l: [9, 1]}",
        {"spec.l[0]: Invalid value: 9: spec.l[0] in body should be less than or equal to 3"}},
       {kKeyed, "{l: [{n: x}, {n: x}]}", "{l: [{n: x}, {n: x}, {n: y}]}", {}},
   };
@@ -151,7 +181,9 @@ TEST(Validate, KnowsFormats) {
   };
   const Case cases[] = {
       {"date", {"2024-02-29"}, {"2024-13-01", "2024-1-1", "x"}},
-      {"date-time", {"2024-01-01T10:00:00Z", "2024-01-01t10:00:00.5+02:00"}, {"2024-01-01", "10:00"}},
+      {"date-time",
+       {"2024-01-01T10:00:00Z", "2024-01-01t10:00:00.5+02:00"},
+       {"2024-01-01", "10:00"}},
       {"duration", {"1h30m", "5s", "22 ns", "3 days", "0"}, {"", "x", "5"}},
       {"ipv6", {"::1"}, {"1.2.3.4", "x"}},
       {"cidr", {"10.0.0.0/8", "fd00::/64"}, {"10.0.0.0", "10.0.0.0/33"}},
@@ -167,8 +199,10 @@ TEST(Validate, KnowsFormats) {
   };
   for (const Case& c : cases) {
     EXPECT_TRUE(IsKnownFormat(Type::kString, c.format)) << c.format;
-    for (const char* text : c.good) EXPECT_TRUE(HasFormat(c.format, text)) << c.format << " " << text;
-    for (const char* text : c.bad) EXPECT_FALSE(HasFormat(c.format, text)) << c.format << " " << text;
+    for (const char* text : c.good)
+      EXPECT_TRUE(HasFormat(c.format, text)) << c.format << " " << text;
+    for (const char* text : c.bad)
+      EXPECT_FALSE(HasFormat(c.format, text)) << c.format << " " << text;
   }
 }
 
@@ -179,29 +213,39 @@ TEST(Validate, NamesWrongTypesOfBuiltins) {
     const char* expected;
   };
   const Case cases[] = {
-      {{"apps", "v1", "Deployment"}, "{spec: {replicas: two}}",
+      {{"apps", "v1", "Deployment"},
+       "{spec: {replicas: two}}",
        "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type "
        "int32"},
-      {{"apps", "v1", "Deployment"}, "{spec: {replicas: 1.5}}",
-       "json: cannot unmarshal number 1.5 into Go struct field DeploymentSpec.spec.replicas of type "
+      {{"apps", "v1", "Deployment"},
+       "{spec: {replicas: 1.5}}",
+       "json: cannot unmarshal number 1.5 into Go struct field DeploymentSpec.spec.replicas of "
+       "type "
        "int32"},
-      {{"", "v1", "Pod"}, "{spec: {containers: [{name: 1}]}}",
+      {{"", "v1", "Pod"},
+       "{spec: {containers: [{name: 1}]}}",
        "json: cannot unmarshal number into Go struct field Container.spec.containers.name of type "
        "string"},
-      {{"", "v1", "Pod"}, "{spec: {containers: {}}}",
+      {{"", "v1", "Pod"},
+       "{spec: {containers: {}}}",
        "json: cannot unmarshal object into Go struct field PodSpec.spec.containers of type "
        "[]v1.Container"},
-      {{"", "v1", "ConfigMap"}, "{data: {a: 1}}",
+      {{"", "v1", "ConfigMap"},
+       "{data: {a: 1}}",
        "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"},
-      {{"", "v1", "ConfigMap"}, "{metadata: {labels: [a]}}",
+      {{"", "v1", "ConfigMap"},
+       "{metadata: {labels: [a]}}",
        "json: cannot unmarshal array into Go struct field ObjectMeta.metadata.labels of type "
        "map[string]string"},
       {{"", "v1", "Secret"}, "{data: {a: '***'}}", "illegal base64 data at input byte 0"},
-      {{"", "v1", "Pod"}, "{spec: {containers: [{resources: {limits: {cpu: lots}}}]}}",
+      {{"", "v1", "Pod"},
+       "{spec: {containers: [{resources: {limits: {cpu: lots}}}]}}",
        "quantities must match the regular expression "
        "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"},
-      {{"", "v1", "Pod"}, "{spec: {containers: [{imagePullPolicy: 1}]}}",
-       "json: cannot unmarshal number into Go struct field Container.spec.containers.imagePullPolicy "
+      {{"", "v1", "Pod"},
+       "{spec: {containers: [{imagePullPolicy: 1}]}}",
+       "json: cannot unmarshal number into Go struct field "
+       "Container.spec.containers.imagePullPolicy "
        "of type v1.PullPolicy"},
       {{"", "v1", "Service"}, "{spec: {ports: [{port: 80, targetPort: web}]}}", ""},
       {{"", "v1", "Service"}, "{spec: null}", ""},

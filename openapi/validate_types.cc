@@ -21,18 +21,30 @@ std::string TypeText(const Schema& schema) {
   if (schema.type == Type::kArray) return "[]" + TypeText(*schema.items);
   if (!schema.name.empty()) return schema.name.substr(schema.name.rfind('/') + 1);
   switch (schema.wire) {
-    case Wire::kBool: return "bool";
-    case Wire::kInt32: return "int32";
-    case Wire::kInt64: return "int64";
-    case Wire::kDouble: return "float64";
-    case Wire::kBytes: return "[]uint8";
-    case Wire::kMap: return "map[string]" + TypeText(*schema.additional);
-    case Wire::kTime: return "v1.Time";
-    case Wire::kMicroTime: return "v1.MicroTime";
-    case Wire::kDuration: return "v1.Duration";
-    case Wire::kQuantity: return "resource.Quantity";
-    case Wire::kIntOrString: return "intstr.IntOrString";
-    default: return "string";
+    case Wire::kBool:
+      return "bool";
+    case Wire::kInt32:
+      return "int32";
+    case Wire::kInt64:
+      return "int64";
+    case Wire::kDouble:
+      return "float64";
+    case Wire::kBytes:
+      return "[]uint8";
+    case Wire::kMap:
+      return "map[string]" + TypeText(*schema.additional);
+    case Wire::kTime:
+      return "v1.Time";
+    case Wire::kMicroTime:
+      return "v1.MicroTime";
+    case Wire::kDuration:
+      return "v1.Duration";
+    case Wire::kQuantity:
+      return "resource.Quantity";
+    case Wire::kIntOrString:
+      return "intstr.IntOrString";
+    default:
+      return "string";
   }
 }
 
@@ -46,6 +58,10 @@ class TypeChecker {
 
  private:
   void Fail(const std::string& value, const Schema& schema) {
+    if (path_.empty()) {
+      fault_ = "json: cannot unmarshal " + value + " into Go value of type " + TypeText(schema);
+      return;
+    }
     const std::string name = structure_->name.substr(structure_->name.rfind('.') + 1);
     fault_ = "json: cannot unmarshal " + value + " into Go struct field " + name + "." + path_ +
              " of type " + TypeText(schema);
@@ -55,8 +71,10 @@ class TypeChecker {
     if (fault_ || value.is_null()) return;
     if (schema.type == Type::kArray) return VisitArray(schema, value);
     switch (schema.wire) {
-      case Wire::kMessage: return VisitStructure(schema, value);
-      case Wire::kMap: return VisitMap(schema, value);
+      case Wire::kMessage:
+        return VisitStructure(schema, value);
+      case Wire::kMap:
+        return VisitMap(schema, value);
       case Wire::kString:
         if (!value.is_string()) Fail(KindText(value), schema);
         return;
@@ -64,17 +82,23 @@ class TypeChecker {
         if (!value.is_boolean()) Fail(KindText(value), schema);
         return;
       case Wire::kInt32:
-      case Wire::kInt64: return VisitInteger(schema, value);
+      case Wire::kInt64:
+        return VisitInteger(schema, value);
       case Wire::kDouble:
         if (!value.is_number()) Fail(KindText(value), schema);
         return;
-      case Wire::kBytes: return VisitBytes(schema, value);
+      case Wire::kBytes:
+        return VisitBytes(schema, value);
       case Wire::kTime:
-      case Wire::kMicroTime: return VisitTime(value);
-      case Wire::kQuantity: return VisitQuantity(value);
+      case Wire::kMicroTime:
+        return VisitTime(value);
+      case Wire::kQuantity:
+        return VisitQuantity(value);
       case Wire::kDuration:
-      case Wire::kIntOrString: return VisitText(schema, value);
-      default: return;
+      case Wire::kIntOrString:
+        return VisitText(schema, value);
+      default:
+        return;
     }
   }
 
@@ -162,11 +186,38 @@ class TypeChecker {
   std::optional<std::string> fault_;
 };
 
+// Metadata of a custom resource and of resources embedded in it.
+std::optional<std::string> CheckMetadataTypes(const Schema& schema, const Json& value,
+                                              const std::string& path) {
+  if (schema.is_object_meta) {
+    auto fault = TypeChecker().Run(schema, value);
+    if (!fault) return std::nullopt;
+    return path + ": Invalid value: " + DumpJson(value) + ": " + *fault;
+  }
+  if (value.is_array() && schema.items != nullptr) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const std::string at = path + "[" + std::to_string(i) + "]";
+      if (auto fault = CheckMetadataTypes(*schema.items, value[i], at)) return fault;
+    }
+  }
+  if (!value.is_object()) return std::nullopt;
+  for (const auto& [name, member] : value.items()) {
+    const Property* property = schema.Find(name);
+    const Schema* child = property != nullptr ? property->schema : schema.additional;
+    const bool inside = child != nullptr && (member.is_structured() || child->is_object_meta);
+    if (!inside) continue;
+    const std::string at = path.empty() ? name : path + "." + name;
+    if (auto fault = CheckMetadataTypes(*child, member, at)) return fault;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> CheckBuiltinTypes(const ResourceType& type, const Json& object) {
-  if (!type.builtin || type.schema == nullptr) return std::nullopt;
-  return TypeChecker().Run(*type.schema, object);
+  if (type.schema == nullptr) return std::nullopt;
+  if (type.builtin) return TypeChecker().Run(*type.schema, object);
+  return CheckMetadataTypes(*type.schema, object, "");
 }
 
 }  // namespace mailroom::openapi

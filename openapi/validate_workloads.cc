@@ -15,15 +15,14 @@ const Json& ObjectAt(const Json& object, Path path) {
   return found != nullptr && found->is_object() ? *found : kNone;
 }
 
-bool SelectsNothing(const Json& selector) {
+bool IsEmptySelector(const Json& selector) {
   return ObjectAt(selector, {"matchLabels"}).empty() &&
          ArrayAt(selector, {"matchExpressions"}).empty();
 }
 
 // Labels, spec and restart policy of `template`.
 void CheckTemplate(const BuiltinCheck& check, const Json& pod, const std::string& path,
-                   const std::string& owner,
-                   const std::vector<std::string>& extra_volumes = {}) {
+                   const std::string& owner, const std::vector<std::string>& extra_volumes = {}) {
   for (Cause& cause : ValidateLabels(Find(pod, {"metadata", "labels"}), path + ".labels")) {
     check.causes.push_back(std::move(cause));
   }
@@ -42,22 +41,23 @@ void CheckTemplate(const BuiltinCheck& check, const Json& pod, const std::string
 
 // The selector of a workload is given, not empty, and matches its own pods.
 void CheckOwnPods(const BuiltinCheck& check, const std::string& word) {
+  static const Json kNull;
+  const Json* found = Find(check.object, {"spec", "template", "metadata", "labels"});
+  const Json& labels = found == nullptr ? kNull : *found;
+  const std::string mismatch = "`selector` does not match template `labels`";
   const Json* selector = Find(check.object, {"spec", "selector"});
-  if (selector == nullptr) return;  // reported as required
+  if (selector == nullptr) {  // selects nothing; that it is missing has been reported
+    return check.Invalid("spec.template.metadata.labels", labels, mismatch);
+  }
   CheckSelector(check, *selector, "spec.selector");
-  if (SelectsNothing(*selector)) {
-    check.Invalid("spec.selector", *selector, "empty selector is invalid for " + word);
-    return;
+  if (IsEmptySelector(*selector)) {
+    return check.Invalid("spec.selector", *selector, "empty selector is invalid for " + word);
   }
   auto parsed = LabelSelector::FromJson(*selector);
   if (!parsed.ok()) {
     check.Invalid("spec.selector", *selector, "invalid label selector");
-    return;
-  }
-  const Json& labels = ObjectAt(check.object, {"spec", "template", "metadata", "labels"});
-  if (!parsed->MatchesJson(labels)) {
-    check.Invalid("spec.template.metadata.labels", labels,
-                  "`selector` does not match template `labels`");
+  } else if (!parsed->MatchesJson(labels)) {
+    check.Invalid("spec.template.metadata.labels", labels, mismatch);
   }
 }
 
@@ -117,8 +117,7 @@ void CheckSelector(const BuiltinCheck& check, const Json& selector, const std::s
     const bool values = !ArrayAt(list[i], {"values"}).empty();
     if (op == "In" || op == "NotIn") {
       if (!values) {
-        check.Required(field + ".values",
-                       "must be specified when `operator` is 'In' or 'NotIn'");
+        check.Required(field + ".values", "must be specified when `operator` is 'In' or 'NotIn'");
       }
     } else if (op == "Exists" || op == "DoesNotExist") {
       if (values) {
@@ -136,16 +135,14 @@ void CheckSelector(const BuiltinCheck& check, const Json& selector, const std::s
 void CheckDeployment(const BuiltinCheck& check) {
   check.NonNegative({"spec", "replicas"});
   CheckOwnPods(check, "deployment");
-  CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template",
-                "ReplicaSet");
+  CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template", "ReplicaSet");
   CheckStrategy(check);
   check.NonNegative({"spec", "minReadySeconds"});
   check.NonNegative({"spec", "revisionHistoryLimit"});
   check.NonNegative({"spec", "progressDeadlineSeconds"});
   const std::int64_t deadline = IntAt(check.object, {"spec", "progressDeadlineSeconds"});
   if (deadline <= IntAt(check.object, {"spec", "minReadySeconds"})) {
-    check.Invalid("spec.progressDeadlineSeconds", deadline,
-                  "must be greater than minReadySeconds");
+    check.Invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds");
   }
   check.Immutable({"spec", "selector"});
 }
@@ -154,8 +151,7 @@ void CheckReplicaSet(const BuiltinCheck& check) {
   check.NonNegative({"spec", "replicas"});
   check.NonNegative({"spec", "minReadySeconds"});
   CheckOwnPods(check, "deployment");
-  CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template",
-                "ReplicaSet");
+  CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template", "ReplicaSet");
   check.Immutable({"spec", "selector"});
 }
 
@@ -176,13 +172,13 @@ void CheckStatefulSet(const BuiltinCheck& check) {
   for (const Json& claim : ArrayAt(check.object, {"spec", "volumeClaimTemplates"})) {
     claims.push_back(StringAt(claim, {"metadata", "name"}));
   }
-  CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template",
-                "StatefulSet", claims);
+  CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template", "StatefulSet",
+                claims);
   if (check.old == nullptr) return;
   Json now = ObjectAt(check.object, {"spec"}), before = ObjectAt(*check.old, {"spec"});
-  for (const char* member : {"replicas", "ordinals", "template", "updateStrategy",
-                             "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy",
-                             "minReadySeconds"}) {
+  for (const char* member :
+       {"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
+        "persistentVolumeClaimRetentionPolicy", "minReadySeconds"}) {
     now.erase(member);
     before.erase(member);
   }

@@ -20,7 +20,8 @@ inline constexpr std::size_t kUpdateManagers = 10;                 // Update ent
 inline constexpr std::size_t kHeaderBytes = 1024 * 1024;           // as kube-apiserver
 inline constexpr std::size_t kAnnotationBytes = 256 * 1024;        // all keys and values together
 inline constexpr std::size_t kNameBytes = 253;
-inline constexpr std::size_t kCompiledPatterns = 4096;             // patterns kept, all schemas
+inline constexpr std::size_t kCompiledPatterns = 1024;             // patterns kept, all schemas
+inline constexpr std::int64_t kPatternBytes = 2 * 1024 * 1024;     // memory one pattern may use
 inline constexpr std::size_t kConfigBytes = 1024 * 1024;           // data of a ConfigMap or Secret
 inline constexpr std::size_t kFieldManagerBytes = 128;
 
@@ -94,7 +95,9 @@ inline constexpr std::size_t kGzipQueue = 64;              // bodies waiting; mo
 inline constexpr auto kStreamStall = 30s;                  // reader takes nothing, stream is open
 inline constexpr auto kStreamEndStall = 1s;                // as above, but the source has ended
 inline constexpr auto kLinger = 5s;                        // for the peer to close after we did
-inline constexpr auto kRequestArrival = 60s;               // from its first byte to its last
+inline constexpr auto kRequestArrival = 60s;               // a request may take to arrive, unless
+inline constexpr std::size_t kRequestRate = 1024;          // it keeps coming at this, bytes/s
+inline constexpr int kUnsentBytes = 128 * 1024;            // in the kernel, one connection
 
 // Controllers and the syncer.
 inline constexpr auto kRetryFirst = 5ms;                   // exponential, per key
