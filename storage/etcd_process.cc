@@ -1,0 +1,108 @@
+#include "storage/etcd_process.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace mailroom::storage::testing {
+namespace {
+
+int FreePort() {
+  const int socket_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (bind(socket_fd, generic, size) != 0) return 0;
+  getsockname(socket_fd, generic, &size);
+  close(socket_fd);
+  return ntohs(address.sin_port);
+}
+
+std::string Url(int port) { return "http://127.0.0.1:" + std::to_string(port); }
+
+}  // namespace
+
+std::string EtcdProcess::Program(const std::string& version) {
+  const std::string command =
+      MAILROOM_SOURCE_DIR "/hack/peer path etcd-" + version + " 2>/dev/null";
+  FILE* output = popen(command.c_str(), "r");
+  if (!output) return "";
+  char line[4096] = {};
+  std::string path = fgets(line, sizeof line, output) ? line : "";
+  pclose(output);
+  while (!path.empty() && path.back() == '\n') path.pop_back();
+  return access(path.c_str(), X_OK) == 0 ? path : "";
+}
+
+EtcdProcess::EtcdProcess(std::string program, std::size_t members, std::vector<std::string> flags)
+    : program_(std::move(program)) {
+  std::string cluster;
+  std::vector<std::string> peers;
+  for (std::size_t i = 0; i < members; ++i) {
+    endpoints_.push_back(Url(FreePort()));
+    peers.push_back(Url(FreePort()));
+    cluster += (i ? ",m" : "m") + std::to_string(i) + "=" + peers.back();
+  }
+  for (std::size_t i = 0; i < members; ++i) {
+    const std::string name = "m" + std::to_string(i);
+    Member member;
+    member.arguments = {program_,
+                        "--name=" + name,
+                        "--data-dir=" + directory_.path() + "/" + name,
+                        "--listen-client-urls=" + endpoints_[i],
+                        "--advertise-client-urls=" + endpoints_[i],
+                        "--listen-peer-urls=" + peers[i],
+                        "--initial-advertise-peer-urls=" + peers[i],
+                        "--initial-cluster=" + cluster,
+                        "--log-level=error"};
+    member.arguments.insert(member.arguments.end(), flags.begin(), flags.end());
+    members_.push_back(std::move(member));
+  }
+  for (std::size_t i = 0; i < members; ++i) Start(i);
+}
+
+EtcdProcess::~EtcdProcess() {
+  for (std::size_t i = 0; i < members_.size(); ++i) Kill(i);
+}
+
+void EtcdProcess::Start(std::size_t member) {
+  Member& each = members_[member];
+  std::vector<char*> arguments;
+  for (std::string& argument : each.arguments) arguments.push_back(argument.data());
+  arguments.push_back(nullptr);
+  const std::string log = directory_.path() + "/m" + std::to_string(member) + ".log";
+  const pid_t parent = getpid();
+  each.pid = fork();
+  if (each.pid != 0) return;
+  // A test that dies must not leave its servers behind.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  const int output = open(log.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  execv(arguments[0], arguments.data());
+  _exit(127);
+}
+
+void EtcdProcess::Kill(std::size_t member) {
+  Member& each = members_[member];
+  if (each.pid <= 0) return;
+  kill(each.pid, SIGKILL);
+  waitpid(each.pid, nullptr, 0);
+  each.pid = 0;
+}
+
+void EtcdProcess::Pause(std::size_t member) { kill(members_[member].pid, SIGSTOP); }
+
+void EtcdProcess::Continue(std::size_t member) { kill(members_[member].pid, SIGCONT); }
+
+}  // namespace mailroom::storage::testing

@@ -1,0 +1,196 @@
+#include "storage/etcd_store.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <thread>
+
+#include "storage/cached_store.h"
+#include "storage/etcd_process.h"
+#include "storage/object/limits.h"
+#include "storage/store_contract.h"
+#include "storage/testing.h"
+
+namespace mailroom::storage {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::DeletePrefix;
+using testing::EtcdProcess;
+using testing::MustCommit;
+using testing::Put;
+using testing::RecordingSink;
+using testing::StoreContract;
+using testing::Write;
+
+// Waits for an election and the like.
+std::unique_ptr<Store> MustConnect(const EtcdOptions& options) {
+  Result<std::unique_ptr<Store>> store = OpenEtcd(options);
+  for (int i = 0; i < 10 && !store.ok(); ++i) {
+    std::this_thread::sleep_for(200ms);
+    store = OpenEtcd(options);
+  }
+  EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message());
+  return store.ok() ? std::move(*store) : nullptr;
+}
+
+// One server per version and size for the whole program; its tests clear it first.
+std::unique_ptr<Store> OpenShared(const std::string& version, std::size_t members) {
+  static std::map<std::string, std::unique_ptr<EtcdProcess>> servers;
+  auto& server = servers[version + std::to_string(members)];
+  if (!server) {
+    const std::string program = EtcdProcess::Program(version);
+    if (program.empty()) return nullptr;
+    server = std::make_unique<EtcdProcess>(program, members,
+                                           std::vector<std::string>{"--unsafe-no-fsync"});
+  }
+  std::unique_ptr<Store> store = MustConnect({.endpoints = server->endpoints()});
+  if (store) MustCommit(*store, Write({DeletePrefix("/")}));
+  return store;
+}
+
+testing::StoreFactory Factory(const std::string& name, const std::string& version,
+                              std::size_t members) {
+  return {name, [=] { return OpenShared(version, members); }};
+}
+
+INSTANTIATE_TEST_SUITE_P(Etcd, StoreContract,
+                         ::testing::Values(Factory("Etcd34", "3.4", 1), Factory("Etcd35", "3.5", 1),
+                                           Factory("Etcd35Cluster", "3.5", 3)),
+                         testing::FactoryName);
+
+class EtcdTest : public ::testing::Test {
+ protected:
+  void Begin(std::size_t members) {
+    const std::string program = EtcdProcess::Program("3.5");
+    if (program.empty()) GTEST_SKIP() << "no etcd: run hack/peer etcd";
+    server_ = std::make_unique<EtcdProcess>(program, members);
+    store_ = MustConnect({.endpoints = server_->endpoints()});
+    ASSERT_TRUE(store_);
+  }
+  // Writes until one is acknowledged; elections and dead members may refuse some.
+  Revision WriteThrough(const std::string& key, const std::string& value) {
+    for (int i = 0; i < 100; ++i) {
+      Result<TxnResult> result = CommitAndWait(*store_, Write({Put(key, value)}));
+      if (result.ok()) return result->revision;
+      std::this_thread::sleep_for(100ms);
+    }
+    ADD_FAILURE() << "no write got through";
+    return Revision();
+  }
+  std::unique_ptr<EtcdProcess> server_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_F(EtcdTest, WatchSurvivesARestartOfTheServer) {
+  Begin(1);
+  RecordingSink sink;
+  auto watch = store_->Watch("/", *store_->CurrentRevision(), sink);
+  ASSERT_TRUE(watch.ok());
+  sink.WaitFor(WriteThrough("/a", "1"));
+  server_->Kill(0);
+  Result<TxnResult> failed = CommitAndWait(*store_, Write({Put("/a", "lost?")}));
+  EXPECT_FALSE(failed.ok());
+  server_->Start(0);
+  const Revision last = WriteThrough("/a", "2");
+  EXPECT_EQ(sink.WaitFor(last).size(), 2u);
+  EXPECT_FALSE(sink.ended());
+}
+
+TEST_F(EtcdTest, AClusterLosesItsLeaderAndGoesOn) {
+  Begin(3);
+  RecordingSink sink;
+  const Revision start = *store_->CurrentRevision();
+  auto watch = store_->Watch("/", start, sink);
+  ASSERT_TRUE(watch.ok());
+  // Each member in turn, so the leader is among them.
+  for (std::size_t member = 0; member < server_->size(); ++member) {
+    server_->Kill(member);
+    WriteThrough("/a", "while " + std::to_string(member) + " is dead");
+    server_->Start(member);
+    WriteThrough("/a", "after " + std::to_string(member));
+  }
+  const Revision last = *store_->CurrentRevision();
+  const std::vector<std::string> lines = sink.WaitFor(last);
+  EXPECT_EQ(lines.size(), last.value() - start.value()) << "a gap or a duplicate";
+  EXPECT_FALSE(sink.ended());
+}
+
+TEST_F(EtcdTest, APausedMemberIsLeftAlone) {
+  Begin(3);
+  RecordingSink sink;
+  const Revision start = *store_->CurrentRevision();
+  auto watch = store_->Watch("/", start, sink);
+  ASSERT_TRUE(watch.ok());
+  for (std::size_t member = 0; member < server_->size(); ++member) {
+    server_->Pause(member);
+    const Revision written = WriteThrough("/a", std::to_string(member));
+    EXPECT_GE(*store_->CurrentRevision(), written);
+    server_->Continue(member);
+  }
+  const Revision last = *store_->CurrentRevision();
+  EXPECT_EQ(sink.WaitFor(last).size(), last.value() - start.value());
+}
+
+TEST_F(EtcdTest, TheCacheComparesAfterCompactionBehindItsBack) {
+  Begin(1);
+  auto started = CachedStore::Start(*store_, {.history_events = 100, .watch_queue = 100});
+  ASSERT_TRUE(started.ok());
+  const ResourceKey key{Workspace("a"), {"", "configmaps"}, "n", "x"};
+  auto put = [&](Store& store, const std::string& value) {
+    return MustCommit(store,
+                      Write({Put(key.ToStoreKey(),
+                                 "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":"
+                                 "{\"name\":\"x\",\"namespace\":\"n\"},\"data\":{\"v\":\"" +
+                                     value + "\"}}")}));
+  };
+  const Revision first = put(*store_, "1");
+  ASSERT_TRUE((*started)->Freshen().ok());
+  EXPECT_EQ((*started)->Get(key)->revision(), first);
+  auto watch = (*started)->Watch({.scope = {key.workspace, key.resource, ""}});
+  ASSERT_TRUE(watch.ok());
+  // While the cache's watch is broken, the store changes and forgets.
+  server_->Kill(0);
+  server_->Start(0);
+  std::unique_ptr<Store> other = MustConnect({.endpoints = server_->endpoints()});
+  put(*other, "2");
+  const Revision third = put(*other, "3");
+  ASSERT_TRUE(other->Compact(third).ok());
+  ASSERT_TRUE((*started)->WaitFor(third, 30s).ok());
+  EXPECT_EQ((*started)->Get(key)->revision(), third);
+  std::vector<Watcher::Item> items;
+  Revision up_to;
+  EXPECT_EQ(watch->watcher->Drain(items, 10, up_to), Watcher::State::kOpen);
+  ASSERT_GE(items.size(), 1u);
+  EXPECT_EQ(items.back().event->revision(), third);
+  watch->watcher.reset();
+  (*started)->Stop();
+}
+
+TEST_F(EtcdTest, LargeRangesAreReadInPages) {
+  Begin(1);
+  const std::string value(200'000, 'x');
+  for (int i = 0; i < 400; ++i) {
+    char key[16];
+    std::snprintf(key, sizeof key, "/k%04d", i);
+    MustCommit(*store_, Write({Put(key, value)}));
+  }
+  // Together they exceed what one message may hold.
+  static_assert(400 * 200'000 > limits::kEtcdMessageBytes);
+  Result<ListResult> list = store_->List({.prefix = "/"});
+  ASSERT_TRUE(list.ok()) << list.error().message();
+  EXPECT_EQ(list->entries.size(), 400u);
+}
+
+TEST(EtcdOptionsTest, MistakesAreNamed) {
+  EXPECT_FALSE(OpenEtcd({.endpoints = {}}).ok());
+  EXPECT_FALSE(OpenEtcd({.endpoints = {"127.0.0.1:1"}}).ok());
+  EXPECT_FALSE(OpenEtcd({.endpoints = {"https://127.0.0.1:1"}, .cert_file = "x"}).ok());
+  EXPECT_FALSE(OpenEtcd({.endpoints = {"https://127.0.0.1:1"}, .ca_file = "/nonexistent"}).ok());
+  Result<std::unique_ptr<Store>> nobody = OpenEtcd({.endpoints = {"http://127.0.0.1:1"}});
+  ASSERT_FALSE(nobody.ok());
+  EXPECT_NE(nobody.error().message().find("no etcd endpoint answers"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mailroom::storage
