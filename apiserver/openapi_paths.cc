@@ -23,7 +23,29 @@ Response Body(const Request& request, const Document& document) {
   return response;
 }
 
+constexpr std::string_view kGnostic = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+bool WantsGnostic(const Request& request) {
+  for (std::string_view accept : request.headers.All("accept")) {
+    if (accept.find("com.github.proto-openapi.spec.v2") != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+Response OpenApiPaths::Version2(const Request& request, const openapi::CatalogPtr& catalog) {
+  if (!WantsGnostic(request)) {
+    return Body(request, cache_.Get(catalog, "v2/json", [&] {
+      return DumpJson(openapi::DocumentV2(*catalog));
+    }));
+  }
+  Response response = Body(request, cache_.Get(catalog, "v2/gnostic", [&] {
+    return openapi::EncodeGnostic(openapi::DocumentV2(*catalog));
+  }));
+  if (response.code == 200) response.headers.Set("content-type", std::string(kGnostic));
+  return response;
+}
 
 Document OpenApiPaths::DocumentOf(const openapi::CatalogPtr& catalog, const std::string& group,
                                   const std::string& version) {
@@ -50,6 +72,9 @@ Response OpenApiPaths::Index(const RequestInfo& info, const openapi::CatalogPtr&
 std::optional<Response> OpenApiPaths::Answer(const Request& request, const RequestInfo& info,
                                              const openapi::CatalogPtr& catalog) {
   const auto& segments = info.segments;
+  if (segments.size() == 2 && segments[0] == "openapi" && segments[1] == "v2") {
+    return Version2(request, catalog);
+  }
   if (segments.size() < 2 || segments[0] != "openapi" || segments[1] != "v3") return std::nullopt;
   if (segments.size() == 2) return Index(info, catalog);
   std::string group, version;

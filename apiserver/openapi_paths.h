@@ -1,5 +1,6 @@
-// GET /openapi/v3 and below: the index, and one document per group version with its hash in the
-// URL. URLs carry the workspace's prefix, which clients of every age understand.
+// GET /openapi/v2 (JSON and the gnostic protobuf form) and /openapi/v3 and below: the index, and
+// one document per group version with its hash in the URL. URLs carry the workspace's prefix,
+// which clients of every age understand.
 #pragma once
 
 #include <optional>
@@ -19,6 +20,7 @@ class OpenApiPaths {
  private:
   Document DocumentOf(const openapi::CatalogPtr& catalog, const std::string& group,
                       const std::string& version);
+  Response Version2(const Request& request, const openapi::CatalogPtr& catalog);
   Response Index(const RequestInfo& info, const openapi::CatalogPtr& catalog);
   DocumentCache& cache_;
 };
