@@ -27,6 +27,13 @@ const Peer& Connection::CurrentPeer() {
   return peer_;
 }
 
+bool Connection::ArrivesTooSlowly(std::chrono::steady_clock::duration age,
+                                  std::size_t bytes) const {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(age);
+  return seconds >= state_->options.request_arrival &&
+         bytes < static_cast<std::size_t>(seconds.count()) * limits::kRequestRate;
+}
+
 std::unordered_map<trantor::TcpConnection*, std::shared_ptr<Connection>>& LocalConnections() {
   static thread_local std::unordered_map<trantor::TcpConnection*, std::shared_ptr<Connection>>
       connections;

@@ -33,6 +33,8 @@ class Connection {
   virtual void Sweep(std::chrono::steady_clock::time_point now) = 0;
 
  protected:
+  // Whether a request that began `age` ago and has brought `bytes` so far is given up.
+  bool ArrivesTooSlowly(std::chrono::steady_clock::duration age, std::size_t bytes) const;
   // Who is at the other end. The verdict on a certificate is kept until it expires or the CAs
   // change.
   const Peer& CurrentPeer();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -85,6 +86,22 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::atomic<bool> answered_ = false;
 };
 
+// The access log. Queries may carry secrets and are left out.
+Deliver Logged(const Request& request, Deliver deliver) {
+  const auto began = std::chrono::steady_clock::now();
+  return [line = request.method + " " + request.path, peer = request.peer.address, began,
+          deliver = std::move(deliver)](Response response) {
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+    Log(Level::kDebug, "request",
+        {{"request", line},
+         {"peer", peer},
+         {"code", std::to_string(response.code)},
+         {"bytes", response.stream ? "stream" : std::to_string(response.BodySize())},
+         {"ms", std::to_string(took.count())}});
+    deliver(std::move(response));
+  };
+}
+
 Response DrainResponse() {
   Response response =
       ErrorResponse(TooManyRequests("the server is shutting down", kDrainRetrySeconds));
@@ -97,6 +114,7 @@ Response DrainResponse() {
 void Serve(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Request request,
            Deliver deliver) {
   const bool draining = state->draining;
+  if (LogEnabled(Level::kDebug)) deliver = Logged(request, std::move(deliver));
   const bool too_long = request.body.size() > state->options.body_bytes;
   auto exchange =
       std::make_shared<Exchange>(state, loop, AcceptsGzip(request.headers), std::move(deliver));

@@ -32,7 +32,8 @@ namespace {
 
 // A peer that vanished is noticed after about a minute.
 void TuneAccepted(int fd) {
-  const int on = 1, idle = 30, interval = 10, count = 3;
+  const int on = 1, idle = 30, interval = 10, count = 3, unsent = limits::kUnsentBytes;
+  setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);

@@ -31,6 +31,7 @@ struct FrontOptions {
   bool http2 = true;
   std::size_t body_bytes = limits::kBodyBytes;
   std::chrono::seconds idle = limits::kIdleConnection;
+  std::chrono::seconds request_arrival = limits::kRequestArrival;
 };
 
 // Called on an I/O loop and must not block. `respond` may be called from any thread, once; a

@@ -122,6 +122,33 @@ TEST(FrontTest, KeepAliveAndPipeliningAnswerInOrder) {
   EXPECT_TRUE(Has(client.ReadUntil("query=n=4\n"), "query=n=4\n"));
 }
 
+TEST(FrontTest, ExpectContinueIsAnswered) {
+  RawClient client(TestFront::Get().port());
+  client.Send(
+      "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_TRUE(client.ReadUntil("\r\n\r\n").starts_with("HTTP/1.1 100 "));
+  client.Send("hello");
+  EXPECT_TRUE(Has(client.ReadUntil("body=5\n"), "200 OK"));
+}
+
+TEST(FrontTest, WebSocketsAreDeclined) {
+  const std::string answer =
+      Ask(Get("/echo",
+              "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+              "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"));
+  EXPECT_FALSE(Has(answer, "101 ")) << answer;
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 ")) << answer;
+}
+
+TEST(FrontTest, ARequestThatTricklesInIsGivenUp) {
+  RawClient headers(TestFront::Get().port());
+  headers.Send("GET /echo HTTP/1.1\r\nHost: t\r\nX-Slow: ");
+  EXPECT_TRUE(headers.ClosedWhileTrickling("s"));
+  RawClient body(TestFront::Get().port());
+  body.Send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\n");
+  EXPECT_TRUE(body.ClosedWhileTrickling("s"));
+}
+
 TEST(FrontTest, ADroppedRequestIsA500) {
   const std::string answer = Ask(Get("/drop", "Connection: close\r\n"));
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 500 ")) << answer;

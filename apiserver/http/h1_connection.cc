@@ -85,8 +85,13 @@ drogon::HttpResponsePtr Render(Response from) {
 
 }  // namespace
 
+H1Connection::H1Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket)
+    : Connection(std::move(state), socket), received_(socket->bytesReceived()) {}
+
 void H1Connection::OnRequest(const std::shared_ptr<drogon::HttpRequest>& request, Answer answer) {
   const std::uint64_t number = next_++;
+  if (const auto socket = socket_.lock()) received_ = socket->bytesReceived();
+  arriving_since_.reset();
   open_.push_back(number);
   Pending pending{.head = request->isHead(),
                   .http10 = request->getVersion() == drogon::Version::kHttp10,
@@ -147,7 +152,13 @@ void H1Connection::Retire() {
 }
 
 void H1Connection::Sweep(std::chrono::steady_clock::time_point now) {
-  if (stream_ && started_) stream_->Sweep(now);
+  if (stream_ && started_) return stream_->Sweep(now);
+  const auto socket = socket_.lock();
+  if (!socket || !open_.empty() || socket->bytesReceived() == received_) return;
+  if (!arriving_since_) arriving_since_ = now;
+  if (ArrivesTooSlowly(now - *arriving_since_, socket->bytesReceived() - received_)) {
+    loop_->queueInLoop([socket] { socket->forceClose(); });
+  }
 }
 
 }  // namespace mailroom::apiserver

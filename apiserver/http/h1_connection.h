@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "apiserver/http/connection.h"
 #include "apiserver/http/h1_stream.h"
@@ -19,7 +20,7 @@ namespace mailroom::apiserver {
 
 class H1Connection : public Connection, public std::enable_shared_from_this<H1Connection> {
  public:
-  using Connection::Connection;
+  H1Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket);
   using Answer = std::function<void(const std::shared_ptr<drogon::HttpResponse>&)>;
 
   void OnRequest(const std::shared_ptr<drogon::HttpRequest>& request, Answer answer);
@@ -38,6 +39,10 @@ class H1Connection : public Connection, public std::enable_shared_from_this<H1Co
   void OnAnswer(std::uint64_t number, Pending pending, Response response);
   void TakeOver(std::uint64_t number, Framing framing, Response response);
   void StartStreamInTurn();
+
+  // A request that has begun to arrive shows in the bytes since the last one was complete.
+  std::size_t received_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> arriving_since_;
 
   std::uint64_t next_ = 0;
   std::deque<std::uint64_t> open_;  // numbers of unanswered requests, in order

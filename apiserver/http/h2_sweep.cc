@@ -52,7 +52,8 @@ void H2Connection::SweepStream(H2Stream& stream, std::chrono::steady_clock::time
     KickSoon();
   };
   if (!stream.dispatched) {
-    if (now - stream.opened >= limits::kRequestArrival) reset(NGHTTP2_CANCEL);
+    const std::size_t bytes = stream.header_bytes + stream.request.body.size();
+    if (ArrivesTooSlowly(now - stream.opened, bytes)) reset(NGHTTP2_CANCEL);
     return;
   }
   const bool closed = nghttp2_session_get_stream_remote_window_size(session_, stream.id) <= 0 ||

@@ -317,6 +317,12 @@ INSTANTIATE_TEST_SUITE_P(
         Flood{"Garbage", [](std::uint32_t) { return std::string(64, '\xff'); }}),
     [](const auto& flood) { return std::string(flood.param.name); });
 
+TEST(Http2Test, ARequestThatNeverEndsIsReset) {
+  FrameClient client;
+  client.Send(Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1, RequestFields("POST", "/echo")));
+  EXPECT_EQ(FrameClient::ErrorOf(client.Await(NGHTTP2_RST_STREAM)), NGHTTP2_CANCEL);
+}
+
 TEST(Http2Test, TrailersAreIgnored) {
   FrameClient client;
   client.Send(Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1, RequestFields("POST", "/echo")) +

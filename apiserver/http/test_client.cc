@@ -132,6 +132,18 @@ std::string RawClient::ReadUntil(std::string_view until) {
   return out;
 }
 
+bool RawClient::ClosedWhileTrickling(std::string_view byte) {
+  const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
+  while (std::chrono::steady_clock::now() < deadline) {
+    Send(byte);
+    char first;
+    const ssize_t n = recv(fd_, &first, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (n >= 0 || errno != EAGAIN) return SSL_read(ssl_, &first, 1) <= 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return false;
+}
+
 std::string RawClient::ReadExactly(std::size_t count) {
   char buffer[16384];
   while (unread_.size() < count) {
@@ -234,6 +246,7 @@ TestFront::TestFront() {
   options_.request_header_ca_file = dir_ + "/proxy-ca.crt";
   options_.request_header_names = {"aggregator"};
   options_.io_threads = 2;
+  options_.request_arrival = std::chrono::seconds(2);
   auto started = Front::Start(options_, [this](Request request, auto respond) {
     Serve(std::move(request), std::move(respond));
   });

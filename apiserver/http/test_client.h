@@ -33,6 +33,8 @@ class RawClient {
   explicit RawClient(std::uint16_t port) : RawClient(port, Options{}) {}
   ~RawClient();
 
+  // Whether the peer closes within `kTestPatience`, though a byte goes out every now and then.
+  bool ClosedWhileTrickling(std::string_view byte);
   bool connected() const { return ssl_ != nullptr; }
   std::string protocol() const;  // by ALPN
   void Send(std::string_view bytes);

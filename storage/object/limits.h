@@ -59,12 +59,12 @@ inline constexpr std::size_t kUndecodableLogged = 256;     // keys named in the 
 inline constexpr auto kEtcdTimeout = 5s;                   // of one call; elections take 1-3 s
 inline constexpr auto kEtcdTokenAge = 60s;                 // etcd's simple tokens live 300 s
 inline constexpr std::size_t kEtcdMessageBytes = 64 * 1024 * 1024;  // one page or watch message
-inline constexpr std::size_t kEtcdPage = 1000;             // keys per range, fewer when they are large
+inline constexpr std::size_t kEtcdPage = 1000;             // keys per range, fewer when large
 inline constexpr int kEtcdKeepaliveMs = 10'000;            // etcd refuses pings below 5 s
 inline constexpr int kEtcdKeepaliveTimeoutMs = 5'000;
 inline constexpr int kEtcdReconnectFirstMs = 200;
 inline constexpr int kEtcdReconnectLastMs = 3'000;
-inline constexpr auto kHistoryAge = 300s;                  // compacted after this, as kube-apiserver
+inline constexpr auto kHistoryAge = 300s;                  // forgotten then, as kube-apiserver
 inline constexpr auto kCompactionInterval = 60s;
 
 // Server.
