@@ -1,8 +1,9 @@
 #include "mailbox/mailbox_reconciler.h"
 
+#include <set>
+
 #include "openapi/edge_names.h"
 #include "storage/object/clock.h"
-#include "storage/object/limits.h"
 #include "storage/object/log.h"
 
 namespace mailroom::mailbox {
@@ -37,6 +38,18 @@ Result<void> Discard(Result<Json> result) {
 void MailboxReconciler::Begin(Caches caches) {
   caches_ = caches;
   ready_.count_down();
+}
+
+void MailboxReconciler::AddAll() const {
+  std::set<std::string> names;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [name, entry] : entries_) names.insert(name);
+  }
+  for (const client::Informer* informer : {caches_.workspaces, caches_.mailboxes}) {
+    for (const auto& [key, object] : informer->List()) names.insert(key.name);
+  }
+  for (const std::string& name : names) NoteNamed(name, *caches_.queue);
 }
 
 void MailboxReconciler::NoteEntry(EntryKind kind, const client::ObjectKey& key,
@@ -85,8 +98,12 @@ ObjectPtr MailboxReconciler::FindEntry(const std::string& mailbox) const {
 
 Result<client::Requeue> MailboxReconciler::Reconcile(const client::WorkKey& key) {
   ready_.wait();
-  // Absence means something only once everything has been listed.
-  if (!Synced()) return client::Requeue{limits::kSyncedCheck};
+  // Absence means something only once everything has been listed; then every key comes again.
+  if (!Synced()) return client::Requeue{};
+  if (key == SyncedKey()) {
+    AddAll();
+    return client::Requeue{};
+  }
   const client::ObjectKey root_key{.workspace = "", .ns = "", .name = key.id};
   const Seen seen{.name = key.id,
                   .entry = FindEntry(key.id),
@@ -102,7 +119,7 @@ Result<void> MailboxReconciler::Take(const Step& step, const std::string& name) 
     case Step::Kind::kNothing:
       return Ok();
     case Step::Kind::kCreateWorkspace:
-      Log(Level::kInfo, "creating mailbox workspace", {{"mailbox", name}});
+      Log(Level::kDebug, "creating mailbox workspace", {{"mailbox", name}});
       return Tolerate(Reason::kAlreadyExists, Discard(root_.Create(kWorkspaces, "", step.body)));
     case Step::Kind::kCreateMailbox:
       return Tolerate(Reason::kAlreadyExists, Discard(root_.Create(kMailboxes, "", step.body)));
@@ -116,7 +133,7 @@ Result<void> MailboxReconciler::Take(const Step& step, const std::string& name) 
                                                              .resource_version = "",
                                                              .propagation = ""}));
     case Step::Kind::kDeleteWorkspace:
-      Log(Level::kInfo, "deleting mailbox workspace", {{"mailbox", name}});
+      Log(Level::kDebug, "deleting mailbox workspace", {{"mailbox", name}});
       return Tolerate(Reason::kNotFound,
                       root_.Delete(RefOf(kWorkspaces, name), {.uid = step.uid,
                                                               .resource_version = "",

@@ -23,9 +23,13 @@ class MailboxReconciler : public client::Reconciler {
     const client::Informer* managed_clusters;  // over all workspaces
     const client::Informer* workspaces;        // of root
     const client::Informer* mailboxes;         // of root
+    client::WorkQueue* queue;                  // of this reconciler
   };
 
   explicit MailboxReconciler(client::Client root_client) : root_(std::move(root_client)) {}
+
+  // To be added whenever one of the caches has been listed.
+  static client::WorkKey SyncedKey() { return {"", "synced"}; }
 
   // Reconcile waits until the caches are given.
   void Begin(Caches caches);
@@ -43,6 +47,7 @@ class MailboxReconciler : public client::Reconciler {
     client::ObjectKey key;
   };
   bool Synced() const;
+  void AddAll() const;
   ObjectPtr FindEntry(const std::string& mailbox) const;
   Result<void> Take(const Step& step, const std::string& name) const;
 

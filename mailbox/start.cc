@@ -24,7 +24,8 @@ class MailboxController : public Running {
     reconciler_.Begin({.sync_targets = sync_targets_.get(),
                        .managed_clusters = managed_clusters_.get(),
                        .workspaces = workspaces_.get(),
-                       .mailboxes = mailboxes_.get()});
+                       .mailboxes = mailboxes_.get(),
+                       .queue = &controller_->queue()});
   }
 
   // Workers read the informers and handlers write to the queue: first the workers end, then the
@@ -32,11 +33,20 @@ class MailboxController : public Running {
   ~MailboxController() override { controller_->Stop(); }
 
  private:
+  Informer::Options OptionsOf(const client::Client& client, std::string_view api,
+                              std::string resource) {
+    return {.client = client,
+            .gvr = {std::string(api), std::move(resource)},
+            .query = {},
+            .metadata_only = false,
+            .on_synced = [this] { controller_->queue().Add(MailboxReconciler::SyncedKey()); }};
+  }
+
   std::unique_ptr<Informer> StartEntries(const client::Client& all, std::string_view api,
                                          std::string resource,
                                          MailboxReconciler::EntryKind kind) {
     return Informer::Start(
-        {.client = all, .gvr = {std::string(api), std::move(resource)}, .query = {}},
+        OptionsOf(all, api, std::move(resource)),
         [this, kind](const client::ObjectKey& key, const ObjectPtr& before, const ObjectPtr& now) {
           reconciler_.NoteEntry(kind, key, before, now, controller_->queue());
         });
@@ -44,9 +54,7 @@ class MailboxController : public Running {
 
   std::unique_ptr<Informer> StartNamed(const client::Client& root, std::string resource) {
     return Informer::Start(
-        {.client = root,
-         .gvr = {std::string(openapi::kMailboxApi), std::move(resource)},
-         .query = {}},
+        OptionsOf(root, openapi::kMailboxApi, std::move(resource)),
         [this](const client::ObjectKey& key, const ObjectPtr&, const ObjectPtr&) {
           MailboxReconciler::NoteNamed(key.name, controller_->queue());
         });

@@ -128,8 +128,8 @@ Result<void> BindingReconciler::RemoveOrphan(const client::WorkKey& key,
 }
 
 Result<client::Requeue> BindingReconciler::Reconcile(const client::WorkKey& key) {
-  if (!plan_.Complete()) return parked_.Park(key, [this] { return plan_.Complete(); });
-  if (!caches_.bindings->synced()) return client::Requeue{limits::kSyncedCheck};
+  const auto ready = [this] { return plan_.Complete() && caches_.bindings->synced(); };
+  if (!ready()) return parked_.Park(key, ready);
   const client::ObjectKey cache_key{.workspace = key.lane, .ns = "", .name = key.id};
   const ObjectPtr policy = caches_.policies->Get(cache_key);
   const ObjectPtr binding = caches_.bindings->Get(cache_key);

@@ -14,8 +14,10 @@ std::string ProjectedSelector() {
 
 }  // namespace
 
-Copies::Copies(client::Client all_workspaces, Listener listener)
-    : all_(std::move(all_workspaces)), listener_(std::move(listener)) {}
+Copies::Copies(client::Client all_workspaces, Listener listener, std::function<void()> synced)
+    : all_(std::move(all_workspaces)),
+      listener_(std::move(listener)),
+      synced_(std::move(synced)) {}
 
 Copies::~Copies() { Watch({}); }
 
@@ -38,8 +40,13 @@ void Copies::Watch(const std::map<GroupResource, std::string>& versions) {
   ended.clear();
   for (const auto& [resource, version] : fresh) {
     Watched begun = Begin(resource, version);
-    std::lock_guard lock(mutex_);
-    watched_.insert_or_assign(resource, std::move(begun));
+    const std::shared_ptr<client::Informer> informer = begun.informer;
+    {
+      std::lock_guard lock(mutex_);
+      watched_.insert_or_assign(resource, std::move(begun));
+    }
+    // Its own call may have come before it could be found here.
+    if (informer->synced()) synced_();
   }
 }
 
@@ -50,7 +57,9 @@ Copies::Watched Copies::Begin(const GroupResource& resource, const std::string& 
   std::shared_ptr<client::Informer> informer = client::Informer::Start(
       {.client = all_,
        .gvr = facts.gvr(),
-       .query = {.ns = "", .label_selector = ProjectedSelector(), .field_selector = ""}},
+       .query = {.ns = "", .label_selector = ProjectedSelector(), .field_selector = ""},
+       .metadata_only = false,
+       .on_synced = synced_},
       [this, resource, counts](const client::ObjectKey& key, const ObjectPtr& before,
                                const ObjectPtr& now) {
         Note(resource, *counts, key, before, now);

@@ -23,7 +23,8 @@ class Copies {
   using Listener = std::function<void(const std::string& mailbox, const ObjectId& id,
                                       const ObjectPtr& before, const ObjectPtr& now)>;
 
-  Copies(client::Client all_workspaces, Listener listener);
+  // `synced` is called when the copies of one more resource have been listed.
+  Copies(client::Client all_workspaces, Listener listener, std::function<void()> synced);
   ~Copies();
 
   // Watches exactly these resources in these versions from now on.
@@ -52,6 +53,7 @@ class Copies {
 
   const client::Client all_;
   const Listener listener_;
+  const std::function<void()> synced_;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_, as are the Counts. Informers are destroyed without it, because their

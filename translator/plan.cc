@@ -77,6 +77,10 @@ Changes Plan::SetEntry(const std::string& mailbox, std::optional<InventoryEntry>
   if (!entry.has_value()) {
     if (known == entries_.end()) return out;
     entries_.erase(known);
+    for (auto it = failures_.begin(); it != failures_.end();) {
+      it->second.erase(mailbox);
+      it = it->second.empty() ? failures_.erase(it) : std::next(it);
+    }
   } else {
     const bool fresh = known == entries_.end();
     // Heartbeats change an entry often; only its labels decide.

@@ -174,6 +174,7 @@ class Plan {
   // The workspace whose source wins in the mailbox, or null.
   const std::pair<const std::string, Wds>* Winner(const std::string& mailbox, const ObjectId& id,
                                                   Bits& bits) const;
+  bool HasRival(const std::string& name, const ObjectId& id) const;
   std::set<ObjectId> Closure(const PlacementState& state) const;
   void AddSingletonErrors(const Wds& wds, const PlacementState& state, const PlacementKey& key,
                           PlacementView& out) const;

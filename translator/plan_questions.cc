@@ -136,6 +136,12 @@ std::vector<ConfigItem> Plan::ConfigOf(const std::string& mailbox) const {
   return out;
 }
 
+bool Plan::HasRival(const std::string& name, const ObjectId& id) const {
+  return std::any_of(wdses_.begin(), wdses_.end(), [&](const auto& entry) {
+    return entry.first != name && entry.second.objects.contains(id);
+  });
+}
+
 std::set<std::string> Plan::SingletonMailboxes(const Wds& wds, const Source& source) const {
   std::set<std::string> out;
   for (const auto& [key, bits] : source.matches) {
@@ -189,7 +195,7 @@ PlacementView Plan::ViewOf(const PlacementKey& key) const {
                          .source = source->second.object,
                          .bits = match == source->second.matches.end() ? Bits{} : match->second});
     Lost lost{.id = id, .ours = source->second.object, .theirs = nullptr, .wds = "", .mailboxes = 0};
-    if (wdses_.size() > 1) {
+    if (HasRival(key.wds, id)) {
       for (const std::string& mailbox : state.destinations) {
         Bits bits;
         const auto* winner = Winner(mailbox, id, bits);

@@ -324,6 +324,16 @@ upsync: []
 )"));
 }
 
+TEST(SyncerConfig, UnionKeepsWhatIsNotListedYet) {
+  const ObjectId other{kConfigMaps, "annex", "page"};
+  const std::vector<ConfigItem> present = {{kConfigMap, "v1"}, {other, "v1"}, {kShop, "v1"}};
+  EXPECT_EQ(ParseSyncerConfigSpec(RenderSyncerConfigSpec(Union({}, present))),
+            (std::vector<ConfigItem>{{other, "v1"}, {kConfigMap, "v1"}, {kShop, "v1"}}));
+  EXPECT_EQ(Union({{kConfigMap, "v2"}, {kWidget, "v1"}}, present),
+            (std::vector<ConfigItem>{
+                {other, "v1"}, {kConfigMap, "v2"}, {kShop, "v1"}, {kWidget, "v1"}}));
+}
+
 TEST_F(PlanTest, Binding) {
   Fill("wds1");
   Policy("wds1", "p",

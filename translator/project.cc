@@ -47,7 +47,8 @@ Result<client::Requeue> Project::Reconcile(const client::WorkKey& key) {
   // A mailbox without its cluster is about to go, and its contents with it. Emptying it first
   // would tell the syncer to delete them in the cluster.
   if (!verdict.serving || !verdict.in_inventory) return client::Requeue{};
-  if (!copies_.Synced(id->resource)) return client::Requeue{limits::kSyncedCheck};
+  const auto listed = [this, &id] { return copies_.Synced(id->resource); };
+  if (!listed()) return parked_.Park(key, listed);
   const ObjectPtr copy = copies_.Get(target.mailbox, *id);
   // One that is going away is made again once it is gone.
   if (copy != nullptr && !copy->meta().deletion_timestamp.empty()) return client::Requeue{};

@@ -2,6 +2,7 @@
 
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
+#include "storage/object/log.h"
 #include "translator/conditions.h"
 #include "translator/what.h"
 
@@ -35,7 +36,7 @@ Result<client::Requeue> Sources::Reconcile(const client::WorkKey& key) {
 }
 
 Result<client::Requeue> Sources::ReconcileListed() {
-  if (!wiring_.listed()) return client::Requeue{limits::kSyncedCheck};
+  if (!wiring_.listed()) return client::Requeue{};
   plan_.SetListed();
   wiring_.complete();
   return client::Requeue{};
@@ -55,14 +56,18 @@ void Sources::Drop(const std::string& wds, const GroupResource& resource) {
 
 Sources::Feed Sources::Open(const std::string& wds, const ResourceFacts& facts) {
   plan_.SetResource(wds, facts);
-  return {facts, client::Informer::Start(
-                     {.client = hub_.InWorkspace(wds), .gvr = facts.gvr(), .query = {}},
-                     [this, wds, resource = facts.resource](
-                         const client::ObjectKey& key, const ObjectPtr&, const ObjectPtr& now) {
-                       const ObjectId id{resource, key.ns, key.name};
-                       wiring_.changed(plan_.SetObject({wds, id}, now));
-                       if (resource == kCrds) wiring_.again(WdsKey(wds));
-                     })};
+  auto informer = client::Informer::Start(
+      {.client = hub_.InWorkspace(wds),
+       .gvr = facts.gvr(),
+       .query = {},
+       .metadata_only = false,
+       .on_synced = [this, wds] { wiring_.again(SyncedKey(wds)); }},
+      [this, wds, resource = facts.resource](const client::ObjectKey& key, const ObjectPtr&,
+                                             const ObjectPtr& now) {
+        wiring_.changed(plan_.SetObject({wds, ObjectId{resource, key.ns, key.name}}, now));
+        if (resource == kCrds) wiring_.again(WdsKey(wds));
+      });
+  return {facts, std::move(informer), ""};
 }
 
 bool Sources::Current(const Feeds& feeds) {
@@ -89,7 +94,6 @@ void Sources::DropAll(const std::string& wds) {
 }
 
 Result<client::Requeue> Sources::ReconcileWds(const std::string& wds) {
-  if (!workspaces_->synced()) return client::Requeue{limits::kSyncedCheck};
   if (!IsWds(wds)) {
     DropAll(wds);
     return client::Requeue{};
@@ -131,8 +135,17 @@ Result<client::Requeue> Sources::ReconcileWds(const std::string& wds) {
 Result<client::Requeue> Sources::ReconcileSynced(const std::string& wds) {
   const auto found = wdses_.find(wds);
   if (found == wdses_.end()) return client::Requeue{};
-  for (const auto& [resource, feed] : found->second) {
-    if (!feed.informer->synced()) return client::Requeue{limits::kSyncedCheck};
+  for (auto& [resource, feed] : found->second) {
+    if (feed.informer->synced()) continue;
+    // Each list that ends wakes this key. One that cannot be had holds up every removal, so it
+    // must be heard of.
+    std::string error = feed.informer->last_error();
+    if (!error.empty() && error != feed.logged) {
+      Log(Level::kWarn, "cannot list a resource; nothing is removed from mailboxes until it can",
+          {{"workspace", wds}, {"resource", resource.resource}, {"error", error}});
+      feed.logged = std::move(error);
+    }
+    return client::Requeue{limits::kDependencyCheck};
   }
   if (!Current(found->second)) {
     wiring_.again(WdsKey(wds));

@@ -46,6 +46,7 @@ class Sources : public client::Reconciler {
   struct Feed {
     ResourceFacts facts;
     std::unique_ptr<client::Informer> informer;
+    std::string logged;  // the last failure that was told
   };
   using Feeds = std::map<GroupResource, Feed>;
 

@@ -70,7 +70,8 @@ class Translator : public Running {
       : plan_(BuiltinTest()),
         copies_(root.InWorkspace(openapi::kAllWorkspaces),
                 [this](const std::string& mailbox, const ObjectId& id, const ObjectPtr& before,
-                       const ObjectPtr& now) { OnCopy(mailbox, id, before, now); }),
+                       const ObjectPtr& now) { OnCopy(mailbox, id, before, now); },
+                [this] { project_.parked().Release(projecting_->queue()); }),
         project_(root, plan_, copies_, [this](const Changes& c) { Dispatch(c); }),
         syncer_config_(root, plan_),
         binding_(root, plan_),
@@ -94,7 +95,6 @@ class Translator : public Running {
     binding_.Begin({.policies = policies_.get(), .bindings = bindings_.get()});
     gate_.count_down();
     discovering_->queue().Add(Sources::CopiesKey());
-    discovering_->queue().Add(Sources::ListedKey());
   }
 
   // Workers read informers, informers write to queues: first the workers end, then the informers
@@ -137,10 +137,14 @@ class Translator : public Running {
                      });
   }
 
-  static std::unique_ptr<Informer> Watch(const client::Client& client, std::string_view api,
-                                         std::string resource, Informer::Handler handler) {
+  std::unique_ptr<Informer> Watch(const client::Client& client, std::string_view api,
+                                  std::string resource, Informer::Handler handler) {
     return Informer::Start(
-        {.client = client, .gvr = {std::string(api), std::move(resource)}, .query = {}},
+        {.client = client,
+         .gvr = {std::string(api), std::move(resource)},
+         .query = {},
+         .metadata_only = false,
+         .on_synced = [this] { discovering_->queue().Add(Sources::ListedKey()); }},
         std::move(handler));
   }
 

@@ -2,7 +2,6 @@
 
 #include "openapi/edge_names.h"
 #include "storage/object/json_path.h"
-#include "storage/object/limits.h"
 
 namespace mailroom::translator {
 namespace {
@@ -23,6 +22,12 @@ Json& EntryFor(const ConfigItem& item, std::string_view names, Json& list) {
     Set(list.back(), {names}, Json::array());
   }
   return *Find(list.back(), {names});
+}
+
+const Json& ArrayAt(const Json& parent, std::string_view field) {
+  static const Json kNone = Json::array();
+  const Json* list = Find(parent, {field});
+  return list != nullptr && list->is_array() ? *list : kNone;
 }
 
 }  // namespace
@@ -47,34 +52,68 @@ Json RenderSyncerConfigSpec(const std::vector<ConfigItem>& items) {
           {"upsync", Json::array()}};
 }
 
+std::vector<ConfigItem> ParseSyncerConfigSpec(const Json& spec) {
+  std::vector<ConfigItem> out;
+  const auto add = [&out](const Json& entry, const std::string& ns, const std::string& name) {
+    const GroupResource resource{StringAt(entry, {"group"}), StringAt(entry, {"resource"})};
+    out.push_back({{resource, ns, name}, StringAt(entry, {"apiVersion"})});
+  };
+  for (const Json& entry : ArrayAt(spec, "namespacedObjects")) {
+    for (const Json& group : ArrayAt(entry, "objectsByNamespace")) {
+      const std::string ns = StringAt(group, {"namespace"});
+      for (const std::string& name : StringsAt(group, {"names"})) add(entry, ns, name);
+    }
+  }
+  for (const Json& entry : ArrayAt(spec, "clusterScope")) {
+    for (const std::string& name : StringsAt(entry, {"objects"})) add(entry, "", name);
+  }
+  return out;
+}
+
+std::vector<ConfigItem> Union(const std::vector<ConfigItem>& first,
+                              const std::vector<ConfigItem>& second) {
+  std::map<ObjectId, std::string> all;
+  for (const ConfigItem& item : first) all.emplace(item.id, item.version);
+  for (const ConfigItem& item : second) all.emplace(item.id, item.version);
+  std::vector<ConfigItem> out;
+  for (auto& [id, version] : all) out.push_back({id, version});
+  return out;
+}
+
 Result<client::Requeue> SyncerConfig::Reconcile(const client::WorkKey& key) {
-  const std::string& mailbox = key.lane;
-  if (!plan_.Serves(mailbox)) return client::Requeue{};
-  // An incomplete plan would tell the syncer to let go of objects that are merely not listed yet.
-  if (!plan_.Complete()) return parked_.Park(key, [this] { return plan_.Complete(); });
-  if (!configs_->synced()) return client::Requeue{limits::kSyncedCheck};
+  if (!plan_.Serves(key.lane)) return client::Requeue{};
+  if (!configs_->synced()) return parked_.Park(key, [this] { return configs_->synced(); });
+  const bool complete = plan_.Complete();
+  TRY(Write(key.lane, complete));
+  if (complete) return client::Requeue{};
+  return parked_.Park(key, [this] { return plan_.Complete(); });
+}
+
+Result<void> SyncerConfig::Write(const std::string& mailbox, bool complete) const {
   const client::Gvr gvr{std::string(openapi::kEdgeApi), "syncerconfigs"};
   const std::string name(openapi::kSyncerConfigName);
-  const Json spec = RenderSyncerConfigSpec(plan_.ConfigOf(mailbox));
   const client::Client workspace = hub_.InWorkspace(mailbox);
+  std::vector<ConfigItem> items = plan_.ConfigOf(mailbox);
   const ObjectPtr found = configs_->Get({.workspace = mailbox, .ns = "", .name = name});
   if (found == nullptr) {
     const Json fresh = {{"apiVersion", openapi::kEdgeApi},
                         {"kind", "SyncerConfig"},
                         {"metadata", {{"name", name}}},
-                        {"spec", spec}};
+                        {"spec", RenderSyncerConfigSpec(items)}};
     auto created = workspace.Create(gvr, "", fresh);
     if (!created.ok() && created.error().reason() != Reason::kAlreadyExists) {
       return std::move(created).error();
     }
-    return client::Requeue{};
+    return Ok();
   }
   Json body = found->ToJson();
   const Json* present = Find(body, {"spec"});
-  if (present != nullptr && *present == spec) return client::Requeue{};
+  if (!complete && present != nullptr) items = Union(items, ParseSyncerConfigSpec(*present));
+  const Json spec = RenderSyncerConfigSpec(items);
+  if (present != nullptr && *present == spec) return Ok();
   Set(body, {"spec"}, spec);
   TRY(workspace.Update({.gvr = gvr, .ns = "", .name = name, .subresource = ""}, body));
-  return client::Requeue{};
+  return Ok();
 }
 
 }  // namespace mailroom::translator

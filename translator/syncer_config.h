@@ -15,6 +15,11 @@ namespace mailroom::translator {
 // The spec, sorted and compact: objects of one resource share an entry, objects of one namespace
 // a list of names. `items` sorted by id.
 Json RenderSyncerConfigSpec(const std::vector<ConfigItem>& items);
+// The objects that such a spec lists; wildcards and other scopes are not read.
+std::vector<ConfigItem> ParseSyncerConfigSpec(const Json& spec);
+// Both lists, sorted; `first` decides the version of an object in both.
+std::vector<ConfigItem> Union(const std::vector<ConfigItem>& first,
+                              const std::vector<ConfigItem>& second);
 
 class SyncerConfig : public client::Reconciler {
  public:
@@ -22,13 +27,16 @@ class SyncerConfig : public client::Reconciler {
   // The informer over all SyncerConfigs; to be set before the first Reconcile.
   void Begin(const client::Informer* configs) { configs_ = configs; }
 
-  // Keys that wait for a complete plan.
+  // Keys that wait for a complete plan. Until then objects are only added to a config: dropping
+  // one that is merely not listed yet would make the syncer let go of it.
   Parked& parked() { return parked_; }
 
   // The lane is the mailbox.
   Result<client::Requeue> Reconcile(const client::WorkKey& key) override;
 
  private:
+  Result<void> Write(const std::string& mailbox, bool complete) const;
+
   const client::Client hub_;
   const Plan& plan_;
   const client::Informer* configs_ = nullptr;
