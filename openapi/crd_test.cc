@@ -312,7 +312,7 @@ TEST(Structural, NamesWhatIsWrong) {
        {}},
       {"{type: object, properties: {a: {type: string, pattern: '('}}}",
        {".properties[a].pattern: Invalid value: \"(\": must be a valid regular expression, but "
-        "isn't: missing ): ("}},
+        "isn't: error parsing regexp: missing closing ): `(`"}},
       {"{type: object, properties: {a: {type: text}}}",
        {".properties[a].type: Unsupported value: \"text\": supported values: \"array\", "
         "\"boolean\", \"integer\", \"number\", \"object\", \"string\""}},

@@ -71,7 +71,7 @@ class CrdChecker {
     if (value.empty()) {
       causes_.push_back(RequiredValue(field));
     } else if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
-      causes_.push_back(UnsupportedValue(field, Quoted(value), allowed));
+      causes_.push_back(NotSupported(field, value, allowed));
     }
   }
 

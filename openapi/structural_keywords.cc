@@ -101,7 +101,7 @@ class KeywordChecker {
     static const std::vector<std::string> kTypes = {"array",  "boolean", "integer",
                                                     "number", "object",  "string"};
     if (!type.empty() && std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end()) {
-      causes_.push_back(UnsupportedValue(path + ".type", Quoted(type), kTypes));
+      causes_.push_back(NotSupported(path + ".type", type, kTypes));
     }
     if (Find(schema, {"default"}) != nullptr && !place.no_default.empty()) {
       causes_.push_back(ForbiddenValue(path + ".default", "must not be set " + place.no_default));
@@ -146,8 +146,8 @@ class KeywordChecker {
     if (!map_type.empty()) {
       WantType(schema, "object", "x-kubernetes-map-type", path);
       if (map_type != "atomic" && map_type != "granular") {
-        causes_.push_back(UnsupportedValue(path + ".x-kubernetes-map-type", Quoted(map_type),
-                                           {"atomic", "granular"}));
+        causes_.push_back(
+            NotSupported(path + ".x-kubernetes-map-type", map_type, {"atomic", "granular"}));
       }
     }
     const std::string list_type = StringAt(schema, {"x-kubernetes-list-type"});
@@ -155,8 +155,8 @@ class KeywordChecker {
     if (!list_type.empty()) WantType(schema, "array", "x-kubernetes-list-type", path);
     if (list_type == "set") SetItems(schema, path);
     if (!list_type.empty() && list_type != "atomic" && list_type != "set" && list_type != "map") {
-      causes_.push_back(UnsupportedValue(path + ".x-kubernetes-list-type", Quoted(list_type),
-                                         {"atomic", "set", "map"}));
+      causes_.push_back(
+          NotSupported(path + ".x-kubernetes-list-type", list_type, {"atomic", "set", "map"}));
     }
     if (!keys.empty() && list_type != "map") {
       const std::string why = "must be map if x-kubernetes-list-map-keys is non-empty";
@@ -271,7 +271,7 @@ class KeywordChecker {
                                                       "FieldValueInvalid", "FieldValueRequired"};
     const std::string reason = StringAt(entry, {"reason"});
     if (!reason.empty() && std::find(kReasons.begin(), kReasons.end(), reason) == kReasons.end()) {
-      causes_.push_back(UnsupportedValue(path + ".reason", Quoted(reason), kReasons));
+      causes_.push_back(NotSupported(path + ".reason", reason, kReasons));
     }
   }
 

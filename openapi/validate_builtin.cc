@@ -86,7 +86,7 @@ void CheckEnum(const Schema& schema, const Json& value, const std::string& path,
     if (allowed == value) return;
     if (allowed != "") supported.push_back(allowed.get<std::string>());
   }
-  causes.push_back(UnsupportedValue(path, Rendered(value), supported));
+  causes.push_back(NotSupported(path, value, supported));
 }
 
 }  // namespace

@@ -176,8 +176,8 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
        "name: x}]}",
        {"roleRef.kind: Unsupported value: \"Role\": supported values: \"ClusterRole\"",
         "subjects[0].namespace: Required value",
-        "subjects[1].kind: Unsupported value: \"Robot\": supported values: \"Group\", "
-        "\"ServiceAccount\", \"User\""}},
+        "subjects[1].kind: Unsupported value: \"Robot\": supported values: "
+        "\"ServiceAccount\", \"User\", \"Group\""}},
       {kLease,
        "{spec: {leaseDurationSeconds: 0, leaseTransitions: -1}}",
        {"spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0",

@@ -40,6 +40,39 @@ PatternTable& Patterns() {
   return *table;
 }
 
+std::string_view FaultText(RE2::ErrorCode code) {
+  switch (code) {
+    case RE2::ErrorBadEscape:
+      return "invalid escape sequence";
+    case RE2::ErrorBadCharClass:
+      return "invalid character class";
+    case RE2::ErrorBadCharRange:
+      return "invalid character class range";
+    case RE2::ErrorMissingBracket:
+      return "missing closing ]";
+    case RE2::ErrorMissingParen:
+      return "missing closing )";
+    case RE2::ErrorUnexpectedParen:
+      return "unexpected )";
+    case RE2::ErrorTrailingBackslash:
+      return "trailing backslash at end of expression";
+    case RE2::ErrorRepeatArgument:
+      return "missing argument to repetition operator";
+    case RE2::ErrorRepeatSize:
+      return "invalid repeat count";
+    case RE2::ErrorRepeatOp:
+      return "invalid nested repetition operator";
+    case RE2::ErrorBadPerlOp:
+      return "invalid or unsupported Perl syntax";
+    case RE2::ErrorBadUTF8:
+      return "invalid UTF-8";
+    case RE2::ErrorBadNamedCapture:
+      return "invalid named capture";
+    default:
+      return "expression too large";
+  }
+}
+
 bool IsIpv6(const std::string& text) {
   return text.find(':') != std::string::npos && IsIpAddress(text);
 }
@@ -248,7 +281,9 @@ bool MatchesPattern(const std::string& pattern, const std::string& text) {
 
 std::string PatternFault(const std::string& pattern) {
   const auto compiled = Patterns().Get(pattern);
-  return compiled->ok() ? "" : compiled->error();
+  if (compiled->ok()) return "";
+  return "error parsing regexp: " + std::string(FaultText(compiled->error_code())) + ": `" +
+         compiled->error_arg() + "`";
 }
 
 }  // namespace mailroom::openapi

@@ -160,11 +160,20 @@ std::string Rendered(const Json& value) {
 std::string RenderedNumber(double value) {
   char buffer[64];
   const double size = std::fabs(value);
-  const bool plain = size == 0 || (size >= 1e-4 && size < 1e21);
+  const bool plain = size == 0 || (size >= 1e-4 && size < 1e6);
   auto [end, error] =
-      plain ? std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed)
-            : std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
+      std::to_chars(buffer, buffer + sizeof buffer, value,
+                    plain ? std::chars_format::fixed : std::chars_format::scientific);
   return std::string(buffer, end);
+}
+
+Cause NotSupported(std::string field, const Json& value,
+                   const std::vector<std::string>& supported) {
+  std::string list;
+  for (const std::string& name : supported) list += (list.empty() ? "" : ", ") + Quoted(name);
+  return {"FieldValueNotSupported",
+          "Unsupported value: " + Rendered(value) + ": supported values: " + list,
+          std::move(field)};
 }
 
 void AddInvalid(std::vector<Cause>& causes, const std::string& field, const Json& value,

@@ -30,6 +30,8 @@ std::string Rendered(const Json& value);
 // A number as Go's %v prints it.
 std::string RenderedNumber(double value);
 
+// "Unsupported value", naming the supported ones in the order given.
+Cause NotSupported(std::string field, const Json& value, const std::vector<std::string>& supported);
 // One Invalid cause per complaint.
 void AddInvalid(std::vector<Cause>& causes, const std::string& field, const Json& value,
                 const Complaints& complaints);

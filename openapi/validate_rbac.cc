@@ -49,18 +49,18 @@ void CheckSubject(const BuiltinCheck& check, const Json& subject, const std::str
   if (kind == "ServiceAccount") {
     if (!name.empty()) AddInvalid(check.causes, field + ".name", name, CheckSubdomain(name));
     if (!group.empty()) {
-      check.causes.push_back(UnsupportedValue(field + ".apiGroup", Quoted(group), {""}));
+      check.causes.push_back(NotSupported(field + ".apiGroup", group, {""}));
     }
     if (scope == Scope::kCluster && StringAt(subject, {"namespace"}).empty()) {
       check.Required(field + ".namespace");
     }
   } else if (kind == "User" || kind == "Group") {
     if (group != kRbacGroup) {
-      check.causes.push_back(UnsupportedValue(field + ".apiGroup", Quoted(group), {kRbacGroup}));
+      check.causes.push_back(NotSupported(field + ".apiGroup", group, {kRbacGroup}));
     }
   } else {
     check.causes.push_back(
-        UnsupportedValue(field + ".kind", Quoted(kind), {"ServiceAccount", "User", "Group"}));
+        NotSupported(field + ".kind", kind, {"ServiceAccount", "User", "Group"}));
   }
 }
 
@@ -69,10 +69,10 @@ void CheckBinding(const BuiltinCheck& check, Scope scope, const std::vector<std:
   const std::string kind = StringAt(check.object, {"roleRef", "kind"});
   const std::string name = StringAt(check.object, {"roleRef", "name"});
   if (group != kRbacGroup) {
-    check.causes.push_back(UnsupportedValue("roleRef.apiGroup", Quoted(group), {kRbacGroup}));
+    check.causes.push_back(NotSupported("roleRef.apiGroup", group, {kRbacGroup}));
   }
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
-    check.causes.push_back(UnsupportedValue("roleRef.kind", Quoted(kind), kinds));
+    check.causes.push_back(NotSupported("roleRef.kind", kind, kinds));
   }
   if (name.empty()) {
     check.Required("roleRef.name");

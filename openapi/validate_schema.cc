@@ -88,6 +88,12 @@ std::string Child(const std::string& path, std::string_view member) {
   return path.empty() ? std::string(member) : path + "." + std::string(member);
 }
 
+// A bound is printed as a whole number beside a whole number.
+std::string BoundText(double bound, const Json& value) {
+  if (value.is_number_float() || std::fabs(bound) >= 9e18) return RenderedNumber(bound);
+  return std::to_string(static_cast<std::int64_t>(bound));
+}
+
 // An error about the whole value that names no field.
 Cause Unplaced(std::string text) { return InvalidValue("<nil>", "\"\"", std::move(text)); }
 
@@ -161,7 +167,7 @@ class Checker {
       }
       supported.push_back(allowed.is_string() ? allowed.get<std::string>() : DumpJson(allowed));
     }
-    found.causes.push_back(UnsupportedValue(path, Rendered(value), supported));
+    found.causes.push_back(NotSupported(path, value, supported));
   }
 
   static void CheckString(const Schema& schema, const Json& value, const std::string& path,
@@ -196,7 +202,7 @@ class Checker {
     if (schema.multiple_of && *schema.multiple_of > 0) {
       const double times = number / *schema.multiple_of;
       if (std::fabs(times - std::round(times)) > 1e-9 * std::fmax(1.0, std::fabs(times))) {
-        Bound(path, value, "be a multiple of " + RenderedNumber(*schema.multiple_of), found);
+        Bound(path, value, "be a multiple of " + BoundText(*schema.multiple_of, value), found);
       }
     }
     if (schema.minimum) {
@@ -204,13 +210,13 @@ class Checker {
           schema.exclusive_minimum ? number <= *schema.minimum : number < *schema.minimum;
       const char* text =
           schema.exclusive_minimum ? "be greater than " : "be greater than or equal to ";
-      if (out) Bound(path, value, text + RenderedNumber(*schema.minimum), found);
+      if (out) Bound(path, value, text + BoundText(*schema.minimum, value), found);
     }
     if (schema.maximum) {
       const bool out =
           schema.exclusive_maximum ? number >= *schema.maximum : number > *schema.maximum;
       const char* text = schema.exclusive_maximum ? "be less than " : "be less than or equal to ";
-      if (out) Bound(path, value, text + RenderedNumber(*schema.maximum), found);
+      if (out) Bound(path, value, text + BoundText(*schema.maximum, value), found);
     }
     ++found.matches;
   }

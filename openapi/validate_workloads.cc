@@ -30,8 +30,7 @@ void CheckTemplate(const BuiltinCheck& check, const Json& pod, const std::string
   if (owner.empty()) return;
   const std::string policy = StringAt(pod, {"spec", "restartPolicy"});
   if (policy != "Always") {
-    check.causes.push_back(
-        UnsupportedValue(path + ".spec.restartPolicy", Quoted(policy), {"Always"}));
+    check.causes.push_back(NotSupported(path + ".spec.restartPolicy", policy, {"Always"}));
   }
   if (Find(pod, {"spec", "activeDeadlineSeconds"}) != nullptr) {
     check.Forbidden(path + ".spec.activeDeadlineSeconds",
