@@ -1,0 +1,134 @@
+#include "storage/workload.h"
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "storage/testing.h"
+
+namespace mailroom::storage::testing {
+namespace {
+
+class Client {
+ public:
+  Client(Store& store, Recorder& recorder, unsigned seed, int number)
+      : store_(store), recorder_(recorder), random_(seed), name_("c" + std::to_string(number)) {}
+
+  void Call() {
+    switch (random_() % 10) {
+      case 0:
+      case 1:
+      case 2:
+        recorder_.Commit(store_, testing::Write({Put(Key(), Value())})).ok();
+        return;
+      case 3: {
+        const std::string first = Key(), second = Key();
+        if (first == second) return;
+        recorder_.Commit(store_, testing::Write({Put(first, Value()), Put(second, Value())})).ok();
+        return;
+      }
+      case 4:
+      case 5:
+        CompareAndSwap();
+        return;
+      case 6:
+        recorder_.Commit(store_, testing::Write({Delete(Key())})).ok();
+        return;
+      case 7:
+        if (random_() % 4 == 0) {
+          recorder_.Commit(store_, testing::Write({DeletePrefix("/t/a/")})).ok();
+        }
+        return;
+      case 8:
+        recorder_.Get(store_, Key()).ok();
+        return;
+      default:
+        List();
+    }
+  }
+
+ private:
+  std::string Key() {
+    return std::string("/t/") + "ab"[random_() % 2] + "/" + std::to_string(random_() % 5);
+  }
+  std::string Value() { return name_ + "-" + std::to_string(++count_); }
+
+  void CompareAndSwap() {
+    const std::string key = Key();
+    Result<GetResult> current = recorder_.Get(store_, key);
+    if (!current.ok()) return;
+    const Revision seen = current->entry ? current->entry->mod_revision : Revision();
+    recorder_.Commit(store_, Txn{{{key, seen}}, {Put(key, Value())}}).ok();
+  }
+
+  void List() {
+    Result<ListResult> now = recorder_.List(store_, {.prefix = "/t/"});
+    if (!now.ok() || now->revision.value() < 5) return;
+    // Compaction may have been there first.
+    const Revision past(now->revision.value() - random_() % 5);
+    recorder_.List(store_, {.prefix = "/t/a/", .at = past}).ok();
+  }
+
+  Store& store_;
+  Recorder& recorder_;
+  std::mt19937 random_;
+  const std::string name_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+void RunTraffic(Store& store, Recorder& recorder, const Workload& workload) {
+  std::vector<std::jthread> clients;
+  for (int i = 0; i < workload.clients; ++i) {
+    clients.emplace_back([&, i] {
+      Client client(store, recorder, workload.seed * 100 + static_cast<unsigned>(i), i);
+      for (int call = 0; call < workload.calls && workload.go_on(); ++call) client.Call();
+    });
+  }
+}
+
+std::vector<std::string> RunAndJudge(Store& store, const Workload& workload,
+                                     const std::function<void()>& during) {
+  Recorder recorder;
+  const Revision start = *store.CurrentRevision();
+  std::list<std::pair<RecordedStream*, std::unique_ptr<WatchHandle>>> watches;
+  auto watch = [&](const std::string& prefix, Revision after) {
+    RecordedStream& stream = recorder.Stream(prefix, after);
+    Result<std::unique_ptr<WatchHandle>> handle = store.Watch(prefix, after, stream);
+    if (handle.ok()) watches.emplace_back(&stream, std::move(*handle));
+  };
+  {
+    std::jthread traffic([&] { RunTraffic(store, recorder, workload); });
+    std::jthread beside([&] {
+      if (during) during();
+    });
+    for (int i = 0; i < workload.watches; ++i) {
+      const Result<Revision> now = store.CurrentRevision();
+      const Revision after = i % 2 == 0 || !now.ok() ? start : *now;
+      watch(i % 3 == 0 ? "/t/a/" : "/t/", after);
+    }
+  }
+  // A last write under every prefix, so that each watch has an end to wait for.
+  Result<TxnResult> last = Unavailable("");
+  for (int i = 0; i < 100 && !last.ok(); ++i) {
+    const std::string value = "last-" + std::to_string(i);
+    last = recorder.Commit(store, testing::Write({Put("/t/a/last", value)}));
+    if (!last.ok()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  std::vector<std::string> violations;
+  if (!last.ok()) violations.push_back("the store did not recover: " + last.error().message());
+  watch("/t/", start);
+  for (auto& [stream, handle] : watches) {
+    if (last.ok() && !stream->WaitFor(last->revision) && !stream->ended) {
+      violations.push_back("watch of " + stream->prefix + " hangs at " +
+                           stream->reached.ToString());
+    }
+    handle.reset();
+  }
+  recorder.List(store, {.prefix = "/t/"}).ok();
+  for (std::string& each : recorder.Judge(start)) violations.push_back(std::move(each));
+  return violations;
+}
+
+}  // namespace mailroom::storage::testing
