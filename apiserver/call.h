@@ -21,6 +21,7 @@ struct Hub {
   const Clock& clock;
   TimerQueue& timers;
   std::string external_url;  // https://host:port, for URLs in statuses
+  bool reads_wait = false;   // consistent reads ask the engine (etcd) for its revision first
 };
 
 struct Call {

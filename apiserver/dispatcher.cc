@@ -85,7 +85,8 @@ void AddCommonHeaders(const Request& request, Response& response) {
 
 }  // namespace
 
-bool Dispatcher::MayBlock(const Request& request) {
+bool Dispatcher::MayBlock(const Request& request) const {
+  if (hub_.reads_wait) return true;
   if (request.method != "GET" && request.method != "HEAD") return true;
   const std::size_t at = request.query.find("resourceVersion=");
   if (at == std::string::npos) return false;

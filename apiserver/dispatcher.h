@@ -16,9 +16,9 @@ class Dispatcher {
   Response Handle(const Request& request);
   // The same for a caller inside the process, whose identity needs no proof.
   Response HandleAs(const Request& request, const User& user);
-  // True when handling may wait (writes, reads of a future revision), so that it must not run on
-  // an I/O loop.
-  static bool MayBlock(const Request& request);
+  // True when handling may wait (writes, reads of a future revision or of a remote engine), so
+  // that it must not run on an I/O loop.
+  bool MayBlock(const Request& request) const;
 
   const Hub& hub() const { return hub_; }
 

@@ -17,6 +17,7 @@
 #include "apiserver/worker_pool.h"
 #include "mailbox/start.h"
 #include "storage/embedded_store.h"
+#include "storage/etcd_store.h"
 #include "storage/object/limits.h"
 #include "translator/start.h"
 
@@ -26,7 +27,7 @@ namespace {
 // Requests that may wait go to the workers; the rest is answered on the I/O loop.
 Handler MakeHandler(Dispatcher& dispatcher, WorkerPool& workers) {
   return [&](Request request, std::function<void(Response)> respond) {
-    if (!Dispatcher::MayBlock(request)) return respond(dispatcher.Handle(request));
+    if (!dispatcher.MayBlock(request)) return respond(dispatcher.Handle(request));
     auto shared = std::make_shared<std::pair<Request, std::function<void(Response)>>>(
         std::move(request), std::move(respond));
     const bool accepted = workers.Submit(
@@ -63,10 +64,11 @@ std::string UrlHost(const std::string& host) {
 }
 
 Result<std::unique_ptr<storage::Store>> OpenStore(const Options& options) {
-  if (!options.etcd_servers.empty()) {
-    return BadRequest("--etcd-servers: this build has no etcd engine");
-  }
-  return storage::OpenEmbedded(options.data_dir + "/store");
+  if (options.etcd_servers.empty()) return storage::OpenEmbedded(options.data_dir + "/store");
+  return storage::OpenEtcd({.endpoints = options.etcd_servers,
+                            .ca_file = options.etcd_ca_file,
+                            .cert_file = options.etcd_cert_file,
+                            .key_file = options.etcd_key_file});
 }
 
 int WaitForSignal() {
@@ -109,7 +111,7 @@ Result<void> Serve(const Options& options) {
   }));
   const std::string url =
       "https://" + UrlHost(options.host) + ":" + std::to_string(front->port());
-  server = TRY(Server::Start(std::move(store), {.external_url = url, .embedded = true}));
+  server = TRY(Server::Start(std::move(store), {.external_url = url, .embedded = options.etcd_servers.empty()}));
   handler = MakeHandler(server->dispatcher(), workers);
   ready = true;
   TRY(WriteAdminKubeconfig(options, pki, url));

@@ -66,6 +66,9 @@ const std::map<std::string, Setter>& Flags() {
       {"--listen", SetListen},
       {"--kubeconfig-out", Text(&Options::kubeconfig_out)},
       {"--etcd-servers", List(&Options::etcd_servers)},
+      {"--etcd-cafile", Text(&Options::etcd_ca_file)},
+      {"--etcd-certfile", Text(&Options::etcd_cert_file)},
+      {"--etcd-keyfile", Text(&Options::etcd_key_file)},
       {"--client-ca-file", Text(&Options::client_ca_file)},
       {"--tls-cert-file", Text(&Options::tls_cert_file)},
       {"--tls-private-key-file", Text(&Options::tls_key_file)},
@@ -103,12 +106,16 @@ Result<Options> ParseOptions(const std::vector<std::string>& args) {
   if (options.tls_cert_file.empty() != options.tls_key_file.empty()) {
     return BadRequest("--tls-cert-file and --tls-private-key-file go together");
   }
+  if (options.etcd_cert_file.empty() != options.etcd_key_file.empty()) {
+    return BadRequest("--etcd-certfile and --etcd-keyfile go together");
+  }
   return options;
 }
 
 std::string OptionsUsage() {
   return "usage: mailroom serve --data-dir DIR [--listen HOST:PORT] [--kubeconfig-out FILE]\n"
-         "         [--etcd-servers URL,URL...] [--client-ca-file F]\n"
+         "         [--etcd-servers URL,URL... [--etcd-cafile F] [--etcd-certfile F --etcd-keyfile F]]\n"
+         "         [--client-ca-file F]\n"
          "         [--tls-cert-file F --tls-private-key-file F] [--tls-san NAME,NAME...]\n"
          "         [--controllers true|false] [--log-level debug|info|warn|error]\n"
          "       mailroom syncer-kubeconfig --data-dir DIR --server URL --mailbox NAME --out FILE\n";

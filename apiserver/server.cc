@@ -22,7 +22,7 @@ class Running final : public Server {
   Running(std::unique_ptr<storage::Store> store, std::unique_ptr<storage::CachedStore> cache,
           const Options& options)
       : store_(std::move(store)), cache_(std::move(cache)), workspaces_(*cache_),
-        hub_{*cache_, workspaces_, Clock::Real(), timers_, options.external_url},
+        hub_{*cache_, workspaces_, Clock::Real(), timers_, options.external_url, !options.embedded},
         dispatcher_(hub_) {}
 
   ~Running() override {

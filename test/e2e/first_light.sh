@@ -4,7 +4,8 @@
 # syncer at any point loses nothing.
 . "$(dirname "$0")/lib.sh"
 
-say "starting the hub and a real WEC"
+say "starting the hub (engine: ${1:-embedded}) and a real WEC"
+[ -z "${1:-}" ] || start_etcd "${1#etcd-}"
 start_hub
 start_wec wec
 

@@ -8,6 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 dir=$(mktemp -d "${TMPDIR:-/tmp}/mailroom-e2e.XXXXXX")
 pids=()
 peers=()
+hub_flags=()  # further flags of mailroom serve
 kubectl_new=$("$root/hack/peer" path kubectl-1.32)
 kubectl_old=$("$root/hack/peer" path kubectl-1.20)
 
@@ -52,12 +53,29 @@ start_hub() {
   local data=${1:-hub} port=${2:-0}
   rm -f "$dir/$data.admin"
   "$MAILROOM_BUILD/mailroom" serve --data-dir "$dir/$data" --listen "127.0.0.1:$port" \
-    --kubeconfig-out "$dir/$data.admin" >>"$dir/$data.log" 2>&1 &
+    --kubeconfig-out "$dir/$data.admin" "${hub_flags[@]}" >>"$dir/$data.log" 2>&1 &
   hub_pid=$!
   pids+=("$hub_pid")
   eventually test -s "$dir/$data.admin"
   hub_url=$(sed -nE 's#.*server: "?(https://[^/" ]*).*#\1#p' "$dir/$data.admin" | head -n 1)
   hub_port=${hub_url##*:}
+}
+# start_etcd VERSION: a real etcd on loopback; its client URL goes into hub_flags.
+start_etcd() {
+  local binary port peer_port
+  binary=$("$root/hack/peer" path "etcd-$1")
+  read -r port peer_port < <(python3 -c '
+import socket
+s = [socket.socket() for _ in range(2)]
+for x in s: x.bind(("127.0.0.1", 0))
+print(*(x.getsockname()[1] for x in s))')
+  "$binary" --data-dir "$dir/etcd" --listen-client-urls "http://127.0.0.1:$port" \
+    --advertise-client-urls "http://127.0.0.1:$port" --listen-peer-urls "http://127.0.0.1:$peer_port" \
+    >"$dir/etcd.log" 2>&1 &
+  etcd_pid=$!
+  pids+=("$etcd_pid")
+  hub_flags+=(--etcd-servers "http://127.0.0.1:$port")
+  eventually curl -fs "http://127.0.0.1:$port/health"
 }
 # In a workspace of the hub: k WORKSPACE ARGS...
 k() {
