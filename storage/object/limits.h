@@ -14,6 +14,7 @@ inline constexpr std::size_t kBodyBytes = 3 * 1024 * 1024;         // kube-apise
 inline constexpr std::size_t kStoredObjectBytes = 1536 * 1024;     // etcd's default request size
 inline constexpr std::size_t kJsonDepth = 256;                     // copy and dump recurse
 inline constexpr std::size_t kYamlNodes = 200'000;                 // bounded work per body
+inline constexpr std::size_t kYamlDocuments = 1000;                // in one text
 inline constexpr std::size_t kJsonPatchOperations = 10'000;        // as kube-apiserver
 inline constexpr std::size_t kJsonPatchCopyBytes = 3 * 1024 * 1024;  // copies must not amplify
 inline constexpr std::size_t kUpdateManagers = 10;                 // Update entries kept apart
@@ -43,6 +44,8 @@ inline constexpr std::size_t kTxnOperations = 4096;        // operations in one 
 inline constexpr int kTxnChangesBits = 20;                 // 2^20 changes by one transaction
 inline constexpr std::size_t kCommitBatchBytes = 16 * 1024 * 1024;   // flushed at once
 inline constexpr std::size_t kCommitQueueBytes = 256 * 1024 * 1024;  // waiting for the committer
+inline constexpr std::size_t kInlineDelivery = 8;          // txns told without a thread switch
+inline constexpr std::size_t kUntoldBatches = 4;           // flushed, not yet told to watches
 
 // Storage.
 inline constexpr int kWalCheckpointPages = 1024;           // 8 MiB of log are copied to the file
@@ -55,6 +58,9 @@ inline constexpr std::size_t kReplayEvents = 20'000;       // etcd replays about
 inline constexpr std::size_t kHistoryBytes = 128 * 1024 * 1024;  // old versions kept by the ring
 inline constexpr std::size_t kHistoryGaps = 16;            // bridged failures remembered apart
 inline constexpr std::size_t kFramedEvents = 4096;         // newest events that keep their frames
+inline constexpr std::size_t kKeptOffers = 256;            // room an idle watcher keeps
+inline constexpr auto kHistoryTrim = 10s;                  // between looks for old events
+inline constexpr std::size_t kTrimBytes = 8 * 1024 * 1024;  // worth asking the allocator for
 inline constexpr std::size_t kUndecodableLogged = 256;     // keys named in the log, then silence
 inline constexpr auto kEtcdTimeout = 5s;                   // of one call; elections take 1-3 s
 inline constexpr auto kEtcdTokenAge = 60s;                 // etcd's simple tokens live 300 s

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "storage/object/limits.h"
+
 namespace mailroom {
 namespace {
 
@@ -34,6 +36,16 @@ TEST(Yaml, RefusesWhatCouldExplodeOrSurprise) {
   }
   EXPECT_FALSE(ParseYaml(std::string(5000, '[')).ok());
   EXPECT_FALSE(ParseYaml("a: 1\n---\nb: 2").ok());
+}
+
+TEST(Yaml, EndsOnTextThatYieldsEmptyDocumentsForEver) {
+  for (const char* text : {"--- \n? a\n: b\n]", "a: b\n}", "]", "--- ]", "? ]\n", "{a: 1}}"}) {
+    (void)ParseYaml(text);
+    (void)ParseYamlDocuments(text);
+  }
+  std::string many;
+  for (std::size_t i = 0; i <= limits::kYamlDocuments; ++i) many += "--- a\n";
+  EXPECT_FALSE(ParseYamlDocuments(many).ok());
 }
 
 TEST(Yaml, ReportsDuplicateKeys) {
