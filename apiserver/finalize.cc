@@ -11,32 +11,21 @@ namespace {
 constexpr const char* kOrphan = "orphan";
 constexpr const char* kForeground = "foregroundDeletion";
 
-void SetFinalizer(Json& object, const char* finalizer, bool wanted) {
+void RemoveFinalizer(Json& object, const char* finalizer) {
   Json* list = Find(object, {"metadata", "finalizers"});
-  if (list == nullptr || !list->is_array()) {
-    if (!wanted) return;
-    list = &Set(object, {"metadata", "finalizers"}, Json::array());
-  }
+  if (list == nullptr || !list->is_array()) return;
   auto it = std::find(list->begin(), list->end(), Json(finalizer));
-  if (wanted && it == list->end()) list->push_back(finalizer);
-  if (!wanted && it != list->end()) list->erase(it);
+  if (it != list->end()) list->erase(it);
   if (list->empty()) Erase(object, {"metadata", "finalizers"});
 }
 
-bool HasFinalizer(const Json& object, const char* finalizer) {
-  const auto list = StringsAt(object, {"metadata", "finalizers"});
-  return std::find(list.begin(), list.end(), finalizer) != list.end();
-}
-
-void ApplyPropagation(const Call& call, const DeleteRequest& request, Json& object) {
-  if (call.type->stored_as == GroupResource{"", "events"}) return;
-  std::string policy = request.propagation;
-  if (policy.empty()) {
-    if (HasFinalizer(object, kOrphan) || HasFinalizer(object, kForeground)) return;
-    policy = call.type->orphan_by_default ? "Orphan" : "Background";
-  }
-  SetFinalizer(object, kOrphan, policy == "Orphan");
-  SetFinalizer(object, kForeground, policy == "Foreground");
+// Nothing in a workspace acts on ownerReferences yet, so dependents stay whatever the policy says
+// and no finalizer may be added that nobody would remove: Orphan and Foreground end at once. An
+// explicit Background takes such finalizers off an object that came with them.
+void ApplyPropagation(const DeleteRequest& request, Json& object) {
+  if (request.propagation != "Background") return;
+  RemoveFinalizer(object, kOrphan);
+  RemoveFinalizer(object, kForeground);
 }
 
 // Seconds for which a pod on a node is left to end by itself; everything else goes at once.
@@ -82,7 +71,7 @@ Result<void> CheckDeletePreconditions(const Call& call, const Object& stored,
 }
 
 bool MarkDeleted(const Call& call, const DeleteRequest& request, Json& object) {
-  ApplyPropagation(call, request, object);
+  ApplyPropagation(request, object);
   const std::int64_t grace = GraceSeconds(call, request, object);
   const bool again = Find(object, {"metadata", "deletionTimestamp"}) != nullptr;
   const std::int64_t running = IntAt(object, {"metadata", "deletionGracePeriodSeconds"});

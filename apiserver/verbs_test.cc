@@ -164,6 +164,14 @@ TEST_F(Verbs, DeleteAnswersAndPreconditions) {
   EXPECT_TRUE(Find(hub.Get(kMaps).body, {"items"})->empty());
 }
 
+TEST_F(Verbs, EveryPropagationPolicyEndsTheObject) {
+  for (const char* policy : {"Background", "Foreground", "Orphan"}) {
+    hub.Do("POST", kMaps, ConfigMap("a"));
+    EXPECT_EQ(hub.Do("DELETE", kMaps + "/a", {{"propagationPolicy", policy}}).code, 200);
+    EXPECT_EQ(hub.Get(kMaps + "/a").code, 404) << policy;
+  }
+}
+
 TEST_F(Verbs, ListsPageAtOneRevision) {
   for (int i = 0; i < 5; ++i) hub.Do("POST", kMaps, ConfigMap("m" + std::to_string(i)));
   auto first = hub.Get(kMaps + "?limit=2");
