@@ -136,7 +136,9 @@ void DrogonFront::Configure() {
   });
   drogon::app().registerPreSendingAdvice(
       [this](const drogon::HttpRequestPtr&, const drogon::HttpResponsePtr& response) {
-        if (state_->draining) response->setCloseConnection(true);
+        if (state_->draining || response->getHeader("connection") == "close") {
+          response->setCloseConnection(true);
+        }
       });
   drogon::app().registerBeginningAdvice([this] {
     if (!state_->options.plain_http) state_->tls.Adopt(state_->options.http2);

@@ -258,8 +258,7 @@ void H2Connection::OnAnswer(std::int32_t id, Response response) {
                      (!response.stream && response.BodySize() == 0);
   if (empty) {
     Discard(response);
-    nghttp2_submit_response(session_, id, head.data(), head.size(), nullptr);
-    return KickSoon();
+    return Submit(id, head, nullptr);
   }
   if (response.stream) stream->streaming.emplace(state_, state_->streams);
   // The connection owns the stream and the stream its body, so both outlive the callback.
@@ -270,7 +269,14 @@ void H2Connection::OnAnswer(std::int32_t id, Response response) {
   });
   nghttp2_data_provider provider{};
   provider.read_callback = H2Callbacks::Read;
-  nghttp2_submit_response(session_, id, head.data(), head.size(), &provider);
+  Submit(id, head, &provider);
+}
+
+void H2Connection::Submit(std::int32_t id, const H2Head& head,
+                          const nghttp2_data_provider* provider) {
+  if (nghttp2_submit_response(session_, id, head.data(), head.size(), provider) != 0) {
+    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_INTERNAL_ERROR);
+  }
   KickSoon();
 }
 

@@ -56,6 +56,7 @@ class H2Connection : public Connection, public std::enable_shared_from_this<H2Co
   H2Stream* Find(std::int32_t id);
   void Dispatch(H2Stream& stream);
   void OnAnswer(std::int32_t id, Response response);
+  void Submit(std::int32_t id, const H2Head& head, const nghttp2_data_provider* provider);
   void SweepStream(H2Stream& stream, std::chrono::steady_clock::time_point now);
 
   nghttp2_session* session_ = nullptr;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "apiserver/http/exchange.h"
 #include "storage/object/limits.h"
@@ -56,8 +57,10 @@ H2Head::H2Head(const Response& response) {
   }
 }
 
+// A capital letter in a name would make the peer refuse the whole answer.
 void H2Head::Add(std::string_view name, std::string value) {
-  text_.emplace_back(name, std::move(value));
+  std::string& lower = text_.emplace_back(name, std::move(value)).first;
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
 }  // namespace mailroom::apiserver

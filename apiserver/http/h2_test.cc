@@ -139,6 +139,7 @@ TEST(Http2Test, HeadersOfTheAnswer) {
   const std::string warned = Curl("-D - -o /dev/null", "/warn");
   EXPECT_TRUE(Has(warned, "warning: 299 - \"one\"\r\nwarning: 299 - \"two\"\r\n")) << warned;
   EXPECT_FALSE(Has(warned, "\nx-injected")) << warned;
+  EXPECT_TRUE(Has(warned, "x-capital: c\r\n")) << warned;
 }
 
 TEST(Http2Test, LargeBodiesBothWays) {

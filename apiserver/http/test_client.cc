@@ -254,6 +254,11 @@ TestFront::TestFront() {
   front_ = std::move(started).value();
 }
 
+TestFront::~TestFront() {
+  front_.reset();
+  std::filesystem::remove_all(dir_);
+}
+
 FedStream& TestFront::stream(const std::string& name) {
   std::lock_guard lock(mutex_);
   return streams_[name];
@@ -307,6 +312,7 @@ void TestFront::Serve(Request request, std::function<void(Response)> respond) {
     response.headers.Add("warning", "299 - \"one\"");
     response.headers.Add("warning", "299 - \"two\"");
     response.headers.Add("x-split", "a\r\nx-injected: b");
+    response.headers.Add("X-Capital", "c");
   } else {
     response.Append(Describe(request));
   }

@@ -86,6 +86,7 @@ class FedStream {
 class TestFront {
  public:
   static TestFront& Get();
+  ~TestFront();
 
   Front& front() { return *front_; }
   std::uint16_t port() const { return front_->port(); }
