@@ -129,15 +129,13 @@ Result<void> MailboxReconciler::Take(const Step& step, const std::string& name) 
       return Discard(root_.Update(RefOf(kMailboxes, name, "status"), step.body));
     case Step::Kind::kDeleteMailbox:
       return Tolerate(Reason::kNotFound,
-                      root_.Delete(RefOf(kMailboxes, name), {.uid = step.uid,
-                                                             .resource_version = "",
-                                                             .propagation = ""}));
+                      root_.Delete(RefOf(kMailboxes, name),
+                                   {.uid = step.uid, .resource_version = "", .propagation = ""}));
     case Step::Kind::kDeleteWorkspace:
       Log(Level::kDebug, "deleting mailbox workspace", {{"mailbox", name}});
       return Tolerate(Reason::kNotFound,
-                      root_.Delete(RefOf(kWorkspaces, name), {.uid = step.uid,
-                                                              .resource_version = "",
-                                                              .propagation = ""}));
+                      root_.Delete(RefOf(kWorkspaces, name),
+                                   {.uid = step.uid, .resource_version = "", .propagation = ""}));
   }
   return Ok();
 }

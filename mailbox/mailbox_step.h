@@ -12,10 +12,10 @@ namespace mailroom::mailbox {
 
 // The present state of one mailbox name; null means absent.
 struct Seen {
-  std::string name;       // `<inventory>-mb-<UID>`
-  ObjectPtr entry;        // SyncTarget or ManagedCluster with that UID
-  ObjectPtr workspace;    // Workspace `name` in root
-  ObjectPtr mailbox;      // Mailbox `name` in root
+  std::string name;     // `<inventory>-mb-<UID>`
+  ObjectPtr entry;      // SyncTarget or ManagedCluster with that UID
+  ObjectPtr workspace;  // Workspace `name` in root
+  ObjectPtr mailbox;    // Mailbox `name` in root
 };
 
 struct Step {

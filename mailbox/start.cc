@@ -43,8 +43,7 @@ class MailboxController : public Running {
   }
 
   std::unique_ptr<Informer> StartEntries(const client::Client& all, std::string_view api,
-                                         std::string resource,
-                                         MailboxReconciler::EntryKind kind) {
+                                         std::string resource, MailboxReconciler::EntryKind kind) {
     return Informer::Start(
         OptionsOf(all, api, std::move(resource)),
         [this, kind](const client::ObjectKey& key, const ObjectPtr& before, const ObjectPtr& now) {

@@ -28,6 +28,9 @@ inline constexpr std::string_view kSourceAnnotation = "mailbox.kubestellar.io/so
 inline constexpr std::string_view kAdoptedAnnotation = "mailbox.kubestellar.io/adopted";
 // "false": create the object in the cluster, then leave it alone.
 inline constexpr std::string_view kOverwriteAnnotation = "edge.kubestellar.io/downsync-overwrite";
+// "true" on a source object: its status was brought back from an edge cluster.
+inline constexpr std::string_view kSingletonStatusLabel =
+    "managed-by.kubestellar.io/singletonstatus";
 // The translator's SyncerConfig in each mailbox.
 inline constexpr std::string_view kSyncerConfigName = "the-one";
 

@@ -119,10 +119,9 @@ Result<void> BindingReconciler::RemoveOrphan(const client::WorkKey& key,
   const bool ours = owners != nullptr && owners->is_array() && !owners->empty() &&
                     StringAt(owners->front(), {"kind"}) == "BindingPolicy";
   if (!ours) return Ok();
-  auto removed = hub_.InWorkspace(key.lane)
-                     .Delete(RefOf(kBindings, key.id), {.uid = std::string(binding->meta().uid),
-                                                        .resource_version = "",
-                                                        .propagation = ""});
+  auto removed = hub_.InWorkspace(key.lane).Delete(
+      RefOf(kBindings, key.id),
+      {.uid = std::string(binding->meta().uid), .resource_version = "", .propagation = ""});
   if (!removed.ok() && removed.error().reason() == Reason::kNotFound) return Ok();
   return removed;
 }
@@ -133,8 +132,8 @@ Result<client::Requeue> BindingReconciler::Reconcile(const client::WorkKey& key)
   const client::ObjectKey cache_key{.workspace = key.lane, .ns = "", .name = key.id};
   const ObjectPtr policy = caches_.policies->Get(cache_key);
   const ObjectPtr binding = caches_.bindings->Get(cache_key);
-  const PlacementView view = plan_.ViewOf(
-      {.wds = key.lane, .kind = PlacementKind::kBindingPolicy, .name = key.id});
+  const PlacementView view =
+      plan_.ViewOf({.wds = key.lane, .kind = PlacementKind::kBindingPolicy, .name = key.id});
   if (policy == nullptr) {
     TRY(RemoveOrphan(key, binding));
     return client::Requeue{};

@@ -15,9 +15,7 @@ std::string ProjectedSelector() {
 }  // namespace
 
 Copies::Copies(client::Client all_workspaces, Listener listener, std::function<void()> synced)
-    : all_(std::move(all_workspaces)),
-      listener_(std::move(listener)),
-      synced_(std::move(synced)) {}
+    : all_(std::move(all_workspaces)), listener_(std::move(listener)), synced_(std::move(synced)) {}
 
 Copies::~Copies() { Watch({}); }
 

@@ -12,10 +12,18 @@ namespace mailroom::translator {
 namespace {
 
 constexpr std::array<std::string_view, 12> kOwnMetadata = {
-    "managedFields",     "finalizers",        "generation",
-    "ownerReferences",   "resourceVersion",   "uid",
-    "generateName",      "creationTimestamp", "selfLink",
-    "deletionTimestamp", "deletionGracePeriodSeconds", "clusterName",
+    "managedFields",
+    "finalizers",
+    "generation",
+    "ownerReferences",
+    "resourceVersion",
+    "uid",
+    "generateName",
+    "creationTimestamp",
+    "selfLink",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "clusterName",
 };
 // Holds the whole object once more, secrets included.
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
@@ -42,8 +50,7 @@ void ReplaceMap(const Json& wanted, std::string_view field, Json& copy) {
 
 // An empty object or list and an absent section are the same wish.
 bool Blank(const Json* section) {
-  return section == nullptr || section->is_null() ||
-         (section->is_structured() && section->empty());
+  return section == nullptr || section->is_null() || (section->is_structured() && section->empty());
 }
 
 void ReplaceSection(const Json& desired, const std::string& name, Json& copy) {
@@ -64,6 +71,7 @@ Json DesiredCopy(Json source, const std::string& wds, Overwrite overwrite) {
   for (std::string_view field : kOwnMetadata) Erase(source, {"metadata", field});
   Erase(source, {"metadata", "annotations", kLastApplied});
   Erase(source, {"metadata", "annotations", openapi::kAdoptedAnnotation});
+  Erase(source, {"metadata", "labels", openapi::kSingletonStatusLabel});
   if (IsNamespace(source)) Erase(source, {"spec"});
   Set(source, {"metadata", "labels", openapi::kProjectedLabel},
       std::string(openapi::kProjectedValue));

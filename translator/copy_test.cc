@@ -76,14 +76,35 @@ TEST(Copy, EveryDifferenceIsRepaired) {
     std::function<void(Json&)> disturb;
   };
   const std::vector<Case> cases = {
-      {"changed field", [](Json& c) { Set(c, {"spec", "replicas"}, 5); }},
-      {"added field", [](Json& c) { Set(c, {"spec", "paused"}, true); }},
+      {"changed field",
+       [](Json& c) {
+         Set(c, {"spec", "replicas"}, 5);
+       }},
+      {"added field",
+       [](Json& c) {
+         Set(c, {"spec", "paused"}, true);
+       }},
       {"removed section", [](Json& c) { Erase(c, {"spec"}); }},
-      {"added section", [](Json& c) { Set(c, {"data"}, Json{{"a", "b"}}); }},
-      {"added label", [](Json& c) { Set(c, {"metadata", "labels", "x"}, "y"); }},
-      {"removed label", [](Json& c) { Erase(c, {"metadata", "labels", "app"}); }},
-      {"changed annotation", [](Json& c) { Set(c, {"metadata", "annotations", "note"}, "z"); }},
-      {"removed annotations", [](Json& c) { Erase(c, {"metadata", "annotations"}); }},
+      {"added section",
+       [](Json& c) {
+         Set(c, {"data"}, Json{{"a", "b"}});
+       }},
+      {"added label",
+       [](Json& c) {
+         Set(c, {"metadata", "labels", "x"}, "y");
+       }},
+      {"removed label",
+       [](Json& c) {
+         Erase(c, {"metadata", "labels", "app"});
+       }},
+      {"changed annotation",
+       [](Json& c) {
+         Set(c, {"metadata", "annotations", "note"}, "z");
+       }},
+      {"removed annotations",
+       [](Json& c) {
+         Erase(c, {"metadata", "annotations"});
+       }},
   };
   const Json desired = DesiredCopy(Yaml(kSource), "wds1", Overwrite::kAlways);
   const Json good = Served(desired);
@@ -148,6 +169,33 @@ TEST(Report, MergeDiffTurnsOneIntoTheOther) {
     Json result = Yaml(c.from);
     result.merge_patch(patch);
     EXPECT_EQ(result, Yaml(c.to)) << c.from;
+  }
+}
+
+TEST(Report, NextStep) {
+  using Kind = ReportStep::Kind;
+  const std::string label = "metadata: {labels: {managed-by.kubestellar.io/singletonstatus: x}}";
+  struct Case {
+    std::string name, source, copy;
+    Kind kind;
+    std::string status;
+  };
+  const std::vector<Case> cases = {
+      {"never wanted", "status: {a: 1}", "", Kind::kNothing, ""},
+      {"nothing came back", "status: {a: 1}", "status: {}", Kind::kNothing, ""},
+      {"first report", "status: {a: 1}", "status: {a: 2}", Kind::kLabel, ""},
+      {"labelled", label + "\nstatus: {a: 1}", "status: {a: 2}", Kind::kStatus, "{a: 2}"},
+      {"equal", label + "\nstatus: {a: 2}", "status: {a: 2}", Kind::kNothing, ""},
+      {"no longer wanted", label + "\nstatus: {a: 2}", "", Kind::kStatus, "{}"},
+      {"taken back", label + "\nstatus: {}", "", Kind::kUnlabel, ""},
+      {"taken back, absent", label, "", Kind::kUnlabel, ""},
+  };
+  for (const Case& c : cases) {
+    const Json copy = c.copy.empty() ? Json() : Yaml(c.copy);
+    const ReportStep step = NextReport(Yaml(c.source), c.copy.empty() ? nullptr : &copy);
+    EXPECT_EQ(step.kind, c.kind) << c.name;
+    if (c.status.empty()) continue;
+    EXPECT_EQ(step.status, Yaml(c.status)) << c.name;
   }
 }
 

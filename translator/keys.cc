@@ -7,8 +7,7 @@
 namespace mailroom::translator {
 
 client::WorkKey ToWorkKey(const std::string& workspace, const ObjectId& id) {
-  return {workspace,
-          id.resource.group + "/" + id.resource.resource + "/" + id.ns + "/" + id.name};
+  return {workspace, id.resource.group + "/" + id.resource.resource + "/" + id.ns + "/" + id.name};
 }
 
 std::optional<ObjectId> ParseObjectId(std::string_view text) {

@@ -23,10 +23,10 @@ std::vector<LabelSelector> Selectors(const Json& parent, std::string_view field,
 }
 
 bool HasPredicate(const Json& clause, std::string_view object_selectors) {
-  for (std::string_view field : {std::string_view("apiGroup"), std::string_view("resources"),
-                                 std::string_view("namespaces"),
-                                 std::string_view("namespaceSelectors"), object_selectors,
-                                 std::string_view("objectNames")}) {
+  for (std::string_view field :
+       {std::string_view("apiGroup"), std::string_view("resources"), std::string_view("namespaces"),
+        std::string_view("namespaceSelectors"), object_selectors,
+        std::string_view("objectNames")}) {
     const Json* value = Find(clause, {field});
     if (value != nullptr && !value->is_null()) return true;
   }

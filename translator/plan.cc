@@ -2,12 +2,20 @@
 
 #include <algorithm>
 
+#include "openapi/edge_names.h"
+
 namespace mailroom::translator {
 namespace {
 
 bool LabelsDiffer(const ObjectPtr& a, const ObjectPtr& b) {
   if (a == nullptr || b == nullptr) return a != b;
   return a->meta().labels != b->meta().labels;
+}
+
+bool HasReportedState(const Object& object) {
+  const auto& labels = object.meta().labels;
+  return std::any_of(labels.begin(), labels.end(),
+                     [](const auto& l) { return l.first == openapi::kSingletonStatusLabel; });
 }
 
 }  // namespace
@@ -92,8 +100,7 @@ Changes Plan::SetEntry(const std::string& mailbox, std::optional<InventoryEntry>
   for (auto& [name, wds] : wdses_) {
     for (auto& [key, state] : wds.placements) {
       const bool before = state.destinations.contains(mailbox);
-      const bool now =
-          entry.has_value() && Selects(state.placement, *entry, location_list_);
+      const bool now = entry.has_value() && Selects(state.placement, *entry, location_list_);
       if (before == now) continue;
       if (now) {
         state.destinations.insert(mailbox);
@@ -144,8 +151,7 @@ Changes Plan::SetPlacement(const PlacementKey& key, std::optional<Placement> pla
     wds.placements.erase(key);
     return out;
   }
-  if (found != wds.placements.end() &&
-      found->second.placement.spec_text == placement->spec_text) {
+  if (found != wds.placements.end() && found->second.placement.spec_text == placement->spec_text) {
     found->second.placement.generation = placement->generation;
     return out;
   }
@@ -242,8 +248,7 @@ void Plan::Retest(const std::string& name, Wds& wds, const ObjectId& id, Source&
   Rematch(name, wds, id, source, TestAll(wds, id, source), out);
 }
 
-void Plan::RetestNamespace(const std::string& name, Wds& wds, const std::string& ns,
-                           Changes& out) {
+void Plan::RetestNamespace(const std::string& name, Wds& wds, const std::string& ns, Changes& out) {
   for (auto& [id, source] : wds.objects) {
     if (id.ns == ns) Retest(name, wds, id, source, out);
   }
@@ -296,6 +301,7 @@ Changes Plan::SetObject(const SourceKey& key, const ObjectPtr& object) {
   // A definition of a kind that every API server has would break the cluster it reaches.
   source.excluded = !GoesToEdge(id.resource) || IsSystemObject(id, *object) ||
                     (defines.has_value() && is_builtin_(*defines));
+  if (HasReportedState(*object)) out.reports.insert(key);
   for (const auto& [placement, bits] : source.matches) {
     out.placements.insert(placement);
     if (bits.singleton) out.reports.insert(key);
@@ -336,8 +342,7 @@ Changes Plan::DropResource(const std::string& wds_name, const GroupResource& res
   return out;
 }
 
-Changes Plan::SetFailure(const std::string& mailbox, const ObjectId& id,
-                         const std::string& error) {
+Changes Plan::SetFailure(const std::string& mailbox, const ObjectId& id, const std::string& error) {
   std::lock_guard lock(mutex_);
   Changes out;
   const auto known = failures_.find(id);

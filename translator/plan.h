@@ -74,16 +74,16 @@ struct Lost {
 struct PlacementView {
   bool found = false;
   std::int64_t generation = 0;
-  std::vector<PlacementItem> items;          // by id
-  std::set<std::string> clusters;            // names of the inventory entries
-  std::vector<std::string> errors;           // of parsing, singleton demands, failed writes
+  std::vector<PlacementItem> items;  // by id
+  std::set<std::string> clusters;    // names of the inventory entries
+  std::vector<std::string> errors;   // of parsing, singleton demands, failed writes
   std::vector<Lost> lost;
 };
 
 struct ReportView {
-  ObjectPtr source;       // null: unknown
-  bool wanted = false;    // some clause wants the state of the only destination
-  std::string mailbox;    // that destination; "" when there is not exactly one
+  ObjectPtr source;     // null: unknown
+  bool wanted = false;  // some clause wants the state of the only destination
+  std::string mailbox;  // that destination; "" when there is not exactly one
   std::string version;
   bool has_status = false;
 };
@@ -132,7 +132,7 @@ class Plan {
 
   struct Source {
     ObjectPtr object;
-    std::string created;  // creationTimestamp: the older source wins a conflict
+    std::string created;    // creationTimestamp: the older source wins a conflict
     bool excluded = false;  // never goes to the edge
     Matches matches;
   };
@@ -154,10 +154,9 @@ class Plan {
   Bits Test(const Wds& wds, const Placement& placement, const ObjectId& id, const Source& source,
             bool& matched) const;
   Matches TestAll(const Wds& wds, const ObjectId& id, const Source& source) const;
-  void Rematch(const std::string& name, Wds& wds, const ObjectId& id, Source& source,
-               Matches next, Changes& out);
-  void Retest(const std::string& name, Wds& wds, const ObjectId& id, Source& source,
-              Changes& out);
+  void Rematch(const std::string& name, Wds& wds, const ObjectId& id, Source& source, Matches next,
+               Changes& out);
+  void Retest(const std::string& name, Wds& wds, const ObjectId& id, Source& source, Changes& out);
   void RetestNamespace(const std::string& name, Wds& wds, const std::string& ns, Changes& out);
   void Forget(const std::string& name, Wds& wds, const ObjectId& id, Changes& out);
   void TouchImplied(const Wds& wds, const ObjectId& id, Changes& out) const;
@@ -169,8 +168,8 @@ class Plan {
                 Changes& out) const;
   std::set<std::string> Destinations(const Placement& placement) const;
   // Whether the source is wanted in the mailbox, and how.
-  bool Claims(const Wds& wds, const ObjectId& id, const Source& source,
-              const std::string& mailbox, Bits& bits) const;
+  bool Claims(const Wds& wds, const ObjectId& id, const Source& source, const std::string& mailbox,
+              Bits& bits) const;
   // The workspace whose source wins in the mailbox, or null.
   const std::pair<const std::string, Wds>* Winner(const std::string& mailbox, const ObjectId& id,
                                                   Bits& bits) const;
@@ -186,7 +185,7 @@ class Plan {
   // Guarded by mutex_.
   bool listed_ = false;
   std::map<std::string, Wds> wdses_;
-  std::set<std::string> mailboxes_;  // workspaces being served
+  std::set<std::string> mailboxes_;                // workspaces being served
   std::map<std::string, InventoryEntry> entries_;  // by mailbox
   std::map<std::pair<std::string, std::string>, Location> locations_;
   std::vector<Location> location_list_;

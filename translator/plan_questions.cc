@@ -50,8 +50,7 @@ bool Plan::Claims(const Wds& wds, const ObjectId& id, const Source& source,
 }
 
 const std::pair<const std::string, Plan::Wds>* Plan::Winner(const std::string& mailbox,
-                                                            const ObjectId& id,
-                                                            Bits& bits) const {
+                                                            const ObjectId& id, Bits& bits) const {
   const std::pair<const std::string, Wds>* best = nullptr;
   std::string best_created;
   for (const auto& entry : wdses_) {
@@ -152,8 +151,8 @@ std::set<std::string> Plan::SingletonMailboxes(const Wds& wds, const Source& sou
   return out;
 }
 
-void Plan::AddSingletonErrors(const Wds& wds, const PlacementState& state,
-                              const PlacementKey& key, PlacementView& out) const {
+void Plan::AddSingletonErrors(const Wds& wds, const PlacementState& state, const PlacementKey& key,
+                              PlacementView& out) const {
   std::size_t count = 0;
   std::string examples;
   for (const ObjectId& id : state.matched) {
@@ -194,7 +193,8 @@ PlacementView Plan::ViewOf(const PlacementKey& key) const {
                          .version = facts == wds.resources.end() ? "" : facts->second.version,
                          .source = source->second.object,
                          .bits = match == source->second.matches.end() ? Bits{} : match->second});
-    Lost lost{.id = id, .ours = source->second.object, .theirs = nullptr, .wds = "", .mailboxes = 0};
+    Lost lost{
+        .id = id, .ours = source->second.object, .theirs = nullptr, .wds = "", .mailboxes = 0};
     if (HasRival(key.wds, id)) {
       for (const std::string& mailbox : state.destinations) {
         Bits bits;

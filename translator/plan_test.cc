@@ -31,11 +31,8 @@ class PlanTest : public testing::Test {
 
   void AddWds(const std::string& wds) {
     plan.SetWorkspace(wds, Plan::Role::kWds);
-    for (const auto& [resource, version] :
-         std::map<GroupResource, std::string>{{kWidgets, "v1"},
-                                              {kConfigMaps, "v1"},
-                                              {kNamespaces, "v1"},
-                                              {kCrds, "v1"}}) {
+    for (const auto& [resource, version] : std::map<GroupResource, std::string>{
+             {kWidgets, "v1"}, {kConfigMaps, "v1"}, {kNamespaces, "v1"}, {kCrds, "v1"}}) {
       plan.SetResource(wds, {.resource = resource,
                              .version = version,
                              .has_status = resource == kWidgets,
@@ -45,9 +42,9 @@ class PlanTest : public testing::Test {
   }
 
   Changes SetCluster(const std::string& name, const std::string& labels) {
-    const ObjectPtr object = MakeObject(
-        "{apiVersion: e/v1, kind: SyncTarget, metadata: {name: " + name + ", uid: " + name +
-        ", labels: " + labels + "}}");
+    const ObjectPtr object =
+        MakeObject("{apiVersion: e/v1, kind: SyncTarget, metadata: {name: " + name +
+                   ", uid: " + name + ", labels: " + labels + "}}");
     return plan.SetEntry(Mailbox(name), InventoryEntry{.kind = InventoryEntry::Kind::kSyncTarget,
                                                        .workspace = "its1",
                                                        .mailbox = Mailbox(name),
@@ -91,8 +88,8 @@ class PlanTest : public testing::Test {
 };
 
 const std::set<std::string> kNothing;
-const std::set<std::string> kWidgetAndNeeds = {"namespaces<-wds1", "customresourcedefinitions<-wds1",
-                                               "widgets<-wds1"};
+const std::set<std::string> kWidgetAndNeeds = {"namespaces<-wds1",
+                                               "customresourcedefinitions<-wds1", "widgets<-wds1"};
 const std::string kWidgetsToFlorin =
     "{clusterSelectors: [{matchLabels: {name: florin}}], downsync: [{resources: [widgets]}]}";
 
@@ -121,9 +118,14 @@ TEST_F(PlanTest, EverythingGoesWithItsReason) {
   };
   const std::vector<Case> cases = {
       {"policy deleted",
-       [&] { plan.SetPlacement({"wds1", PlacementKind::kBindingPolicy, "p"}, std::nullopt); }},
+       [&] {
+         plan.SetPlacement({"wds1", PlacementKind::kBindingPolicy, "p"}, std::nullopt);
+       }},
       {"cluster relabelled", [&] { SetCluster("florin", "{name: other}"); }},
-      {"object deleted", [&] { plan.SetObject({"wds1", kWidget}, nullptr); }},
+      {"object deleted",
+       [&] {
+         plan.SetObject({"wds1", kWidget}, nullptr);
+       }},
       {"object being deleted",
        [&] {
          plan.SetObject({"wds1", kWidget},
@@ -147,7 +149,8 @@ TEST_F(PlanTest, EverythingGoesWithItsReason) {
 TEST_F(PlanTest, OverlappingPoliciesAreAUnion) {
   Fill("wds1");
   Policy("wds1", "p", kWidgetsToFlorin);
-  Policy("wds1", "q", "{clusterSelectors: [{}], downsync: [{namespaces: [shop], createOnly: true}]}");
+  Policy("wds1", "q",
+         "{clusterSelectors: [{}], downsync: [{namespaces: [shop], createOnly: true}]}");
   EXPECT_TRUE(plan.Judge(Mailbox("florin"), kWidget).create_only);
   plan.SetPlacement({"wds1", PlacementKind::kBindingPolicy, "q"}, std::nullopt);
   EXPECT_EQ(Wanted("florin"), kWidgetAndNeeds);
@@ -185,8 +188,7 @@ TEST_F(PlanTest, OlderSourceWinsAndTheLoserIsTold) {
   ASSERT_EQ(view.lost.size(), 2U);  // the object and its Namespace
   const std::vector<std::string> errors = RenderErrors(view);
   EXPECT_EQ(errors.size(), 2U);
-  EXPECT_NE(errors[0].find("configmaps/shop/page is taken from workspace wds1"),
-            std::string::npos);
+  EXPECT_NE(errors[0].find("configmaps/shop/page is taken from workspace wds1"), std::string::npos);
   EXPECT_TRUE(plan.ViewOf({"wds1", PlacementKind::kBindingPolicy, "early"}).lost.empty());
 
   // Equal age: the first name wins.
@@ -329,9 +331,9 @@ TEST(SyncerConfig, UnionKeepsWhatIsNotListedYet) {
   const std::vector<ConfigItem> present = {{kConfigMap, "v1"}, {other, "v1"}, {kShop, "v1"}};
   EXPECT_EQ(ParseSyncerConfigSpec(RenderSyncerConfigSpec(Union({}, present))),
             (std::vector<ConfigItem>{{other, "v1"}, {kConfigMap, "v1"}, {kShop, "v1"}}));
-  EXPECT_EQ(Union({{kConfigMap, "v2"}, {kWidget, "v1"}}, present),
-            (std::vector<ConfigItem>{
-                {other, "v1"}, {kConfigMap, "v2"}, {kShop, "v1"}, {kWidget, "v1"}}));
+  EXPECT_EQ(
+      Union({{kConfigMap, "v2"}, {kWidget, "v1"}}, present),
+      (std::vector<ConfigItem>{{other, "v1"}, {kConfigMap, "v2"}, {kShop, "v1"}, {kWidget, "v1"}}));
 }
 
 TEST_F(PlanTest, Binding) {

@@ -115,8 +115,8 @@ Result<void> Project::Adopt(const Target& target, const client::Gvr& gvr,
                             const Json& desired) const {
   const client::Client mailbox = hub_.InWorkspace(target.mailbox);
   Json body = TRY(mailbox.Get(RefOf(gvr, target.id)));
-  const bool ours = StringAt(body, {"metadata", "labels", openapi::kProjectedLabel}) ==
-                    openapi::kProjectedValue;
+  const bool ours =
+      StringAt(body, {"metadata", "labels", openapi::kProjectedLabel}) == openapi::kProjectedValue;
   if (ours) return Ok();  // made by us a moment ago; its event is on the way
   Log(Level::kInfo, "adopting an object in a mailbox",
       {{"mailbox", target.mailbox}, {"object", Describe(target.id)}});
@@ -139,9 +139,8 @@ Result<void> Project::Update(const Target& target, const Verdict& verdict, const
   if (source_made <= copy.ScalarAt("metadata.creationTimestamp")) return updated;
   Log(Level::kInfo, "replacing a copy",
       {{"mailbox", target.mailbox}, {"object", Describe(target.id)}});
-  return mailbox.Delete(ref, {.uid = std::string(copy.meta().uid),
-                              .resource_version = "",
-                              .propagation = ""});
+  return mailbox.Delete(
+      ref, {.uid = std::string(copy.meta().uid), .resource_version = "", .propagation = ""});
 }
 
 Result<client::Requeue> Project::Remove(const Target& target, const Object& copy) {
@@ -155,19 +154,17 @@ Result<client::Requeue> Project::Remove(const Target& target, const Object& copy
   if (target.id.resource == kNamespaces &&
       Find(tree, {"metadata", "annotations", openapi::kAdoptedAnnotation}) != nullptr) {
     // Somebody else's Namespace is given back.
-    const Json patch = {
-        {"metadata",
-         {{"labels", {{std::string(openapi::kProjectedLabel), nullptr}}},
-          {"annotations",
-           {{std::string(openapi::kSourceAnnotation), nullptr},
-            {std::string(openapi::kAdoptedAnnotation), nullptr}}}}}};
+    const Json patch = {{"metadata",
+                         {{"labels", {{std::string(openapi::kProjectedLabel), nullptr}}},
+                          {"annotations",
+                           {{std::string(openapi::kSourceAnnotation), nullptr},
+                            {std::string(openapi::kAdoptedAnnotation), nullptr}}}}}};
     TRY(mailbox.MergePatch(ref, patch));
     return client::Requeue{};
   }
   if (TRY(InUse(target, copy))) return client::Requeue{limits::kLeftoverCheck};
-  Result<void> removed = mailbox.Delete(ref, {.uid = std::string(copy.meta().uid),
-                                              .resource_version = "",
-                                              .propagation = ""});
+  Result<void> removed = mailbox.Delete(
+      ref, {.uid = std::string(copy.meta().uid), .resource_version = "", .propagation = ""});
   if (!removed.ok() && removed.error().reason() != Reason::kNotFound) return removed.error();
   return client::Requeue{};
 }
@@ -203,8 +200,8 @@ Result<bool> Project::NamespaceInUse(const Target& target) const {
   const client::Client mailbox = hub_.InWorkspace(target.mailbox);
   for (const ResourceFacts& facts : TRY(Discover(mailbox))) {
     if (!facts.namespaced || facts.resource.resource == "events") continue;
-    const Json list = TRY(mailbox.List(
-        facts.gvr(), {.ns = ns, .label_selector = "", .field_selector = ""}));
+    const Json list =
+        TRY(mailbox.List(facts.gvr(), {.ns = ns, .label_selector = "", .field_selector = ""}));
     const Json* items = Find(list, {"items"});
     if (items == nullptr || !items->is_array()) continue;
     for (const Json& item : *items) {

@@ -43,8 +43,7 @@ Result<client::Requeue> Sources::ReconcileListed() {
 }
 
 bool Sources::IsWds(const std::string& workspace) const {
-  const ObjectPtr object =
-      workspaces_->Get({.workspace = "", .ns = "", .name = workspace});
+  const ObjectPtr object = workspaces_->Get({.workspace = "", .ns = "", .name = workspace});
   return object != nullptr && object->meta().deletion_timestamp.empty() &&
          object->ScalarAt("spec.type") == "wds";
 }

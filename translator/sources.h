@@ -26,8 +26,8 @@ class Sources : public client::Reconciler {
     std::vector<ResourceFacts> builtins;  // that may stand in a mailbox
     std::function<void(const Changes&)> changed;
     std::function<void(const client::WorkKey&)> again;  // into this reconciler's queue
-    std::function<void()> complete;  // the plan may have become complete
-    std::function<bool()> listed;    // workspaces, inventory and placements are listed
+    std::function<void()> complete;                     // the plan may have become complete
+    std::function<bool()> listed;  // workspaces, inventory and placements are listed
   };
   Sources(client::Client hub, Plan& plan, Copies& copies, Wiring wiring);
 

@@ -68,10 +68,11 @@ class Translator : public Running {
  public:
   explicit Translator(const client::Client& root)
       : plan_(BuiltinTest()),
-        copies_(root.InWorkspace(openapi::kAllWorkspaces),
-                [this](const std::string& mailbox, const ObjectId& id, const ObjectPtr& before,
-                       const ObjectPtr& now) { OnCopy(mailbox, id, before, now); },
-                [this] { project_.parked().Release(projecting_->queue()); }),
+        copies_(
+            root.InWorkspace(openapi::kAllWorkspaces),
+            [this](const std::string& mailbox, const ObjectId& id, const ObjectPtr& before,
+                   const ObjectPtr& now) { OnCopy(mailbox, id, before, now); },
+            [this] { project_.parked().Release(projecting_->queue()); }),
         project_(root, plan_, copies_, [this](const Changes& c) { Dispatch(c); }),
         syncer_config_(root, plan_),
         binding_(root, plan_),
@@ -86,8 +87,7 @@ class Translator : public Running {
     configuring_ =
         client::Controller::Start("syncer-config", gated_config_, limits::kTranslatorSideWorkers);
     binding_back_ = client::Controller::Start("binding", gated_binding_, 1);
-    reporting_ =
-        client::Controller::Start("report", gated_report_, limits::kTranslatorSideWorkers);
+    reporting_ = client::Controller::Start("report", gated_report_, limits::kTranslatorSideWorkers);
     discovering_ = client::Controller::Start("sources", gated_sources_, 1);
     StartInformers(root);
     sources_.Begin(workspaces_.get());
@@ -100,8 +100,8 @@ class Translator : public Running {
   // Workers read informers, informers write to queues: first the workers end, then the informers
   // that workers own, then (as members, in reverse) the rest.
   ~Translator() override {
-    for (auto* controller : {&discovering_, &reporting_, &binding_back_, &configuring_,
-                             &projecting_}) {
+    for (auto* controller :
+         {&discovering_, &reporting_, &binding_back_, &configuring_, &projecting_}) {
       (*controller)->Stop();
     }
     sources_.Stop();
@@ -220,6 +220,7 @@ class Translator : public Running {
     project_.parked().Release(projecting_->queue());
     syncer_config_.parked().Release(configuring_->queue());
     binding_.parked().Release(binding_back_->queue());
+    report_.parked().Release(reporting_->queue());
   }
 
   bool Listed() const {

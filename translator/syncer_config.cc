@@ -14,8 +14,7 @@ Json NewEntry(const ConfigItem& item) {
 
 // The last entry of `list` when it is for the item's resource, else a new one.
 Json& EntryFor(const ConfigItem& item, std::string_view names, Json& list) {
-  const bool same = !list.empty() &&
-                    StringAt(list.back(), {"group"}) == item.id.resource.group &&
+  const bool same = !list.empty() && StringAt(list.back(), {"group"}) == item.id.resource.group &&
                     StringAt(list.back(), {"resource"}) == item.id.resource.resource;
   if (!same) {
     list.push_back(NewEntry(item));

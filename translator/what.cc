@@ -45,8 +45,8 @@ bool HasLabel(const Object& object, std::string_view key) {
 
 // Groups whose objects steer the hub itself, or are questions rather than objects.
 constexpr std::array<std::string_view, 6> kHubGroups = {
-    "edge.kubestellar.io",  "control.kubestellar.io",    "mailbox.kubestellar.io",
-    "authorization.k8s.io", "authentication.k8s.io",     "cluster.open-cluster-management.io",
+    "edge.kubestellar.io",  "control.kubestellar.io", "mailbox.kubestellar.io",
+    "authorization.k8s.io", "authentication.k8s.io",  "cluster.open-cluster-management.io",
 };
 
 const std::set<GroupResource>& ClusterOwned() {
