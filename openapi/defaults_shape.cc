@@ -42,16 +42,22 @@ void SettleText(const Schema& schema, Json& value) {
   }
 }
 
+bool ShowsWhenMissing(const Property& property) {
+  const Schema& schema = *property.schema;
+  if (property.pointer || schema.type == Type::kArray) return false;
+  return property.always || IsStructure(schema) || schema.wire == Wire::kQuantity;
+}
+
 void AddMissing(const Property& property, Json& object) {
   const Schema& schema = *property.schema;
-  if (property.pointer || schema.type == Type::kArray) return;
   if (IsStructure(schema)) {
     SettleShape(schema, object[property.name] = Json::object());
     return;
   }
-  if (schema.wire == Wire::kQuantity) object[property.name] = "0";
-  if (!property.always) return;
   switch (schema.wire) {
+    case Wire::kQuantity:
+      object[property.name] = "0";
+      break;
     case Wire::kString:
       object[property.name] = "";
       break;
@@ -87,15 +93,19 @@ void SettleShape(const Schema& schema, Json& value) {
     return;
   }
   if (!IsStructure(schema)) return;
-  for (const Property& property : schema.properties) {
-    auto member = value.find(property.name);
-    if (member == value.end()) {
-      AddMissing(property, value);
-    } else if (!property.pointer && !property.always && IsEmpty(*property.schema, *member)) {
-      value.erase(member);
+  for (auto member = value.begin(); member != value.end();) {
+    const Property* property = schema.Find(member.key());
+    if (property == nullptr) {
+      ++member;
+    } else if (!property->pointer && !property->always && IsEmpty(*property->schema, *member)) {
+      member = value.erase(member);
     } else {
-      SettleShape(*property.schema, *member);
+      SettleShape(*property->schema, *member);
+      ++member;
     }
+  }
+  for (const Property& property : schema.properties) {
+    if (ShowsWhenMissing(property) && !value.contains(property.name)) AddMissing(property, value);
   }
 }
 

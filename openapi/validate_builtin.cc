@@ -145,16 +145,20 @@ void CheckDeclared(const Schema& schema, const Json& value, const std::string& p
     }
     return;
   }
+  auto field_of = [&](const std::string& name) { return path.empty() ? name : path + "." + name; };
   for (const Property& property : schema.properties) {
+    if (!property.required || property.schema->wire == Wire::kBool) continue;
     auto member = value.find(property.name);
     const Json* found = member == value.end() ? nullptr : &*member;
-    const std::string field = path.empty() ? property.name : path + "." + property.name;
-    if (property.required && IsMissing(*property.schema, found) &&
-        property.schema->wire != Wire::kBool && !IsLenient(schema.name, property.name)) {
-      causes.push_back(RequiredValue(field));
-    } else if (found != nullptr && !(path.empty() && property.name == "status")) {
-      CheckDeclared(*property.schema, *found, field, causes);
+    if (IsMissing(*property.schema, found) && !IsLenient(schema.name, property.name)) {
+      causes.push_back(RequiredValue(field_of(property.name)));
     }
+  }
+  for (const auto& [name, member] : value.items()) {
+    const Property* property = schema.Find(name);
+    if (property == nullptr || (path.empty() && name == "status")) continue;
+    if (!member.is_structured() && property->schema->enum_values.empty()) continue;
+    CheckDeclared(*property->schema, member, field_of(name), causes);
   }
 }
 
