@@ -16,94 +16,15 @@
 #include <thread>
 #include <vector>
 
+#include "storage/bench_load.h"
 #include "storage/cached_store.h"
 #include "storage/embedded_store.h"
-#include "storage/object/json.h"
 #include "storage/object/limits.h"
 
 namespace mailroom::storage {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double Seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
-
-void Row(const std::string& what, double value, const std::string& unit, double target,
-         const std::string& note = "") {
-  std::printf("%-52s %12.0f %-10s %12.0f  %s\n", what.c_str(), value, unit.c_str(), target,
-              note.c_str());
-  std::fflush(stdout);
-}
-
-std::string Milliseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f ms", seconds * 1000);
-  return text;
-}
-
-// About one KiB, like a ConfigMap.
-SharedBytes MakeValue(const std::string& name) {
-  const Json tree = {{"apiVersion", "v1"},
-                     {"kind", "ConfigMap"},
-                     {"metadata",
-                      {{"name", name},
-                       {"namespace", "default"},
-                       {"uid", "0f8fad5b-d9cb-469f-a165-70867728950e"},
-                       {"creationTimestamp", "2024-01-01T00:00:00Z"},
-                       {"labels", {{"app", "bench"}, {"tier", "back"}}}}},
-                     {"data", {{"key", std::string(750, 'x')}}}};
-  std::string text = Object::Encode(tree);
-  return std::make_shared<const std::string>(std::move(text));
-}
-
-ResourceKey KeyOf(int workspace, int number) {
-  return {Workspace("ws-" + std::to_string(workspace)), GroupResource{"", "configmaps"}, "default",
-          "object-" + std::to_string(number)};
-}
-
-Txn PutTxn(const ResourceKey& key) {
-  return {{}, {{Operation::Type::kPut, key.ToStoreKey(), MakeValue(key.name)}}};
-}
-
-struct Load {
-  double per_second;
-  double p50, p99;
-};
-
-// Keeps `writers` transactions under way until `total` are done.
-Load RunWriters(Store& store, int writers, int total) {
-  std::vector<Txn> prepared;
-  for (int i = 0; i < total; ++i) prepared.push_back(PutTxn(KeyOf(i % 100, i)));
-  std::vector<double> latencies(static_cast<std::size_t>(total));
-  std::atomic<int> next = 0, done = 0, failed = 0;
-  std::mutex mutex;
-  std::condition_variable finished;
-  std::function<void()> issue = [&] {
-    const int number = next++;
-    if (number >= total) return;
-    const auto index = static_cast<std::size_t>(number);
-    const Clock::time_point since = Clock::now();
-    store.Commit(std::move(prepared[index]), [&, index, since](Result<TxnResult> result) {
-      latencies[index] = Seconds(Clock::now() - since);
-      if (!result.ok() || !result->committed) ++failed;
-      if (++done == total) {
-        std::lock_guard lock(mutex);
-        finished.notify_all();
-      }
-      issue();
-    });
-  };
-  const Clock::time_point start = Clock::now();
-  for (int i = 0; i < writers; ++i) issue();
-  {
-    std::unique_lock lock(mutex);
-    finished.wait(lock, [&] { return done == total; });
-  }
-  const double elapsed = Seconds(Clock::now() - start);
-  if (failed > 0) std::printf("!! %d transactions failed\n", failed.load());
-  std::sort(latencies.begin(), latencies.end());
-  return {total / elapsed, latencies[latencies.size() / 2], latencies[latencies.size() * 99 / 100]};
-}
+using namespace bench;  // NOLINT: this program is the benchmark
 
 double BareAppends(const std::string& directory, int batch, int rounds) {
   const std::string file = directory + "/append";
@@ -127,7 +48,7 @@ void BenchEmbedded(const std::string& directory) {
     const Load load = RunWriters(*store, writers, total);
     const double target = writers == 1 ? 4'000 : writers == 512 ? 50'000 : 0;
     Row("embedded, 1 KiB transactions, " + std::to_string(writers) + " writers", load.per_second,
-        "txn/s", target, "p50 " + Milliseconds(load.p50) + ", p99 " + Milliseconds(load.p99));
+        "txn/s", target, load.Latency());
   }
 }
 
@@ -139,8 +60,7 @@ void BenchCached(const std::string& directory) {
   auto store = OpenEmbedded(directory + "/cached").value();
   auto cache = CachedStore::Start(*store, CacheOptions()).value();
   const Load load = RunWriters(*store, 512, 150'000);
-  Row("embedded with a cache following, 512 writers", load.per_second, "txn/s", 0,
-      "p50 " + Milliseconds(load.p50) + ", p99 " + Milliseconds(load.p99));
+  Row("embedded with a cache following, 512 writers", load.per_second, "txn/s", 0, load.Latency());
 }
 
 // Feeds the river directly.
@@ -247,7 +167,7 @@ int Main(int argc, char** argv) {
   std::string pattern = argc > 1 ? argv[1] : "";
   std::string directory = (std::filesystem::current_path() / "bench-XXXXXX").string();
   if (!mkdtemp(directory.data())) return 1;
-  std::printf("%-52s %12s %-10s %12s  %s\n", "what", "measured", "unit", "target", "");
+  Head();
   auto wanted = [&](const char* name) { return pattern.empty() || pattern == name; };
   if (wanted("memory")) BenchMemory(directory);
   if (wanted("embedded")) BenchEmbedded(directory);

@@ -80,7 +80,8 @@ void CacheState::Load(const ResourceKey& key, ObjectPtr object) {
   if (collection.objects.insert(std::move(object)).second) CountObject(key.workspace, 1);
 }
 
-void CacheState::Apply(const DecodedChange& change, std::vector<SubscriptionPtr>& wake) {
+void CacheState::Apply(const DecodedChange& change, std::int64_t second,
+                       std::vector<SubscriptionPtr>& offered) {
   Collection* existing = FindCollection(change.key.workspace, change.key.resource);
   if (!existing && !change.object) return;
   Collection& collection =
@@ -105,19 +106,40 @@ void CacheState::Apply(const DecodedChange& change, std::vector<SubscriptionPtr>
     event = std::make_shared<const Event>(collection.name, std::move(previous), change.revision);
   }
   collection.last_change = change.revision;
-  Publish(std::move(event), collection, wake);
+  Publish(std::move(event), second, collection, offered);
 }
 
-void CacheState::Publish(EventPtr event, Collection& collection,
-                         std::vector<SubscriptionPtr>& wake) {
+void CacheState::Publish(EventPtr event, std::int64_t second, Collection& collection,
+                         std::vector<SubscriptionPtr>& offered) {
   for (const auto* subscribers : {&collection.subscribers, &collection.branch->subscribers}) {
     for (const SubscriptionPtr& subscriber : *subscribers) {
-      if (subscriber->Offer(event)) wake.push_back(subscriber);
+      if (subscriber->Offer(event)) offered.push_back(subscriber);
     }
   }
   std::vector<Chain*> drained;
-  history_.Append(std::move(event), collection, *collection.branch, drained);
+  history_.Append(std::move(event), second, collection, *collection.branch, drained);
   for (Chain* chain : drained) Release(static_cast<Collection&>(*chain));
+}
+
+std::size_t CacheState::ForgetEvents(std::int64_t second) {
+  std::vector<Chain*> drained;
+  const std::size_t bytes = history_.EvictBefore(second, drained);
+  for (Chain* chain : drained) Release(static_cast<Collection&>(*chain));
+  return bytes;
+}
+
+void CacheState::Measure(CacheStats& stats) const {
+  stats.applied = applied_;
+  stats.history_events = history_.size();
+  stats.workspaces = counts_.size();
+  for (const auto& [workspace, count] : counts_) stats.objects += count;
+  for (const auto& [resource, branch] : branches_) {
+    stats.collections += branch->collections.size();
+    stats.watchers += branch->subscribers.size();
+    for (const auto& [workspace, collection] : branch->collections) {
+      stats.watchers += collection->subscribers.size();
+    }
+  }
 }
 
 void CacheState::AddGap(Revision from, Revision to) {

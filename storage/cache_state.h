@@ -29,9 +29,12 @@ class CacheState {
 
   // Puts an object there without an event; for the first load.
   void Load(const ResourceKey& key, ObjectPtr object);
-  // Applies one change, records its event and offers it; subscribers to wake are added to `wake`.
-  // A change that is not newer than what is there does nothing.
-  void Apply(const DecodedChange& change, std::vector<SubscriptionPtr>& wake);
+  // Applies one change, records its event and offers it; subscribers that were offered their
+  // first are added to `offered`. A change that is not newer than what is there does nothing.
+  void Apply(const DecodedChange& change, std::int64_t second,
+             std::vector<SubscriptionPtr>& offered);
+  // Forgets the events from before `second`; returns the bytes that they kept.
+  std::size_t ForgetEvents(std::int64_t second);
 
   // The revision that everything is at, and the oldest one from which history is known.
   Revision applied() const { return applied_; }
@@ -51,6 +54,7 @@ class CacheState {
   void Subscribe(const Scope& scope, SubscriptionPtr subscription);
   void Unsubscribe(const Scope& scope, const SubscriptionPtr& subscription);
   std::vector<SubscriptionPtr> AllSubscribers() const;
+  void Measure(CacheStats& stats) const;
   // Calls visit for every object.
   void VisitAll(const std::function<void(const CollectionName&, const ObjectPtr&)>& visit) const;
 
@@ -62,7 +66,8 @@ class CacheState {
   // Forgets the collection when it holds nothing and nobody listens.
   void Release(Collection& collection);
   void CountObject(const Workspace& workspace, int step);
-  void Publish(EventPtr event, Collection& collection, std::vector<SubscriptionPtr>& wake);
+  void Publish(EventPtr event, std::int64_t second, Collection& collection,
+               std::vector<SubscriptionPtr>& offered);
   // Expired when the history of the scope does not reach back to `after`.
   Result<void> CheckReach(const Scope& scope, Revision after) const;
 

@@ -1,5 +1,7 @@
 #include "storage/cached_store.h"
 
+#include <malloc.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <shared_mutex>
@@ -8,6 +10,7 @@
 #include "storage/cache_state.h"
 #include "storage/decoder.h"
 #include "storage/loader.h"
+#include "storage/object/clock.h"
 #include "storage/object/limits.h"
 #include "storage/object/log.h"
 #include "storage/rw_lock.h"
@@ -15,6 +18,12 @@
 
 namespace mailroom::storage {
 namespace {
+
+std::int64_t Second() {
+  using std::chrono::duration_cast;
+  const auto now = Clock::Real().Monotonic().time_since_epoch();
+  return duration_cast<std::chrono::seconds>(now).count();
+}
 
 class River final : public CachedStore, private ChangeSink {
  public:
@@ -36,6 +45,7 @@ class River final : public CachedStore, private ChangeSink {
   Result<void> WaitFor(Revision revision, std::chrono::milliseconds timeout) const override;
   Result<void> Freshen() override;
   Result<TxnResult> Commit(Txn txn) override;
+  CacheStats Stats() const override;
   void Stop() override;
 
  private:
@@ -53,6 +63,8 @@ class River final : public CachedStore, private ChangeSink {
   // when the place of the watch is gone from the store's history.
   Result<void> Resync();
   void Supervise(std::stop_token stop);
+  // Gives memory back that only old history holds.
+  void ForgetOldEvents();
   void CloseSubscribers();
 
   Store& store_;
@@ -74,6 +86,9 @@ class River final : public CachedStore, private ChangeSink {
   std::optional<Status> broken_;  // this and the next guarded by river_mutex_
   bool following_ = false;
   std::unique_ptr<WatchHandle> handle_;  // owned by the supervisor once it runs
+  std::atomic<std::uint64_t> probed_{0};
+  std::atomic<std::uint64_t> interruptions_{0};
+  std::atomic<std::uint64_t> comparisons_{0};
   std::atomic<bool> stopped_{false};
   std::mutex stop_mutex_;
   std::jthread supervisor_;
@@ -226,11 +241,17 @@ void River::Apply(const std::vector<DecodedChange>& changes, Revision revision,
                   std::optional<Revision> gap_from) {
   std::vector<SubscriptionPtr> wake;
   {
+    std::vector<SubscriptionPtr> offered;
+    const std::int64_t second = Second();
     std::unique_lock lock(guarded_->lock);
-    if (revision < guarded_->state.applied()) return;
-    for (const DecodedChange& change : changes) guarded_->state.Apply(change, wake);
-    if (gap_from) guarded_->state.AddGap(*gap_from, revision);
-    guarded_->state.SetApplied(revision);
+    CacheState& state = guarded_->state;
+    if (revision < state.applied()) return;
+    for (const DecodedChange& change : changes) state.Apply(change, second, offered);
+    if (gap_from) state.AddGap(*gap_from, revision);
+    state.SetApplied(revision);
+    for (SubscriptionPtr& each : offered) {
+      if (each->Flush()) wake.push_back(std::move(each));
+    }
     applied_->store(revision.value());
   }
   for (const SubscriptionPtr& subscription : wake) subscription->Wake();
@@ -267,6 +288,7 @@ Result<void> River::Resync() {
     return Internal("storage: the store went back from revision " + before.ToString() + " to " +
                     difference.revision.ToString() + "; was it restored from a backup?");
   }
+  ++comparisons_;
   Log(Level::kWarn, "watch bridged by comparing with the store",
       {{"from", before.ToString()},
        {"to", difference.revision.ToString()},
@@ -278,8 +300,16 @@ Result<void> River::Resync() {
 void River::Supervise(std::stop_token stop) {
   auto delay = limits::kReconnectFirst;
   std::unique_lock lock(river_mutex_);
-  while (broke_.wait(lock, stop, [this] { return broken_.has_value(); })) {
+  while (!stop.stop_requested()) {
+    if (!broke_.wait_for(lock, stop, limits::kHistoryTrim,
+                         [this] { return broken_.has_value(); })) {
+      lock.unlock();
+      ForgetOldEvents();
+      lock.lock();
+      continue;
+    }
     Log(Level::kWarn, "watch of the store ended", {{"error", broken_->message()}});
+    ++interruptions_;
     const bool expired = broken_->reason() == Reason::kExpired;
     broken_.reset();
     lock.unlock();
@@ -291,10 +321,30 @@ void River::Supervise(std::stop_token stop) {
       continue;
     }
     broken_ = again.error();
-    const auto until = std::chrono::steady_clock::now() + delay;
-    broke_.wait_until(lock, stop, until, [] { return false; });
+    broke_.wait_for(lock, stop, delay, [] { return false; });
     delay = std::min<std::chrono::milliseconds>(delay * 2, limits::kReconnectLast);
   }
+}
+
+void River::ForgetOldEvents() {
+  std::size_t bytes = 0;
+  {
+    std::unique_lock lock(guarded_->lock);
+    bytes = guarded_->state.ForgetEvents(Second() - limits::kHistoryAge.count());
+  }
+  if (bytes > limits::kTrimBytes) malloc_trim(0);
+}
+
+CacheStats River::Stats() const {
+  CacheStats stats;
+  {
+    std::shared_lock lock(guarded_->lock);
+    guarded_->state.Measure(stats);
+  }
+  stats.probed = std::max(Revision(probed_.load()), stats.applied);
+  stats.interruptions = interruptions_.load();
+  stats.comparisons = comparisons_.load();
+  return stats;
 }
 
 Result<void> River::WaitFor(Revision revision, std::chrono::milliseconds timeout) const {
@@ -313,7 +363,19 @@ Result<void> River::WaitFor(Revision revision, std::chrono::milliseconds timeout
 }
 
 Result<void> River::Freshen() {
-  if (options_.probe) return WaitFor(TRY(probe_.Ask()), limits::kFreshnessWait);
+  if (options_.probe) {
+    const Revision current = TRY(probe_.Ask());
+    std::uint64_t probed = probed_.load();
+    while (probed < current.value() && !probed_.compare_exchange_weak(probed, current.value())) {
+    }
+    const Revision before = applied();
+    Result<void> arrived = WaitFor(current, limits::kFreshnessWait);
+    // A river that stands still while the store moves on has lost something.
+    if (!arrived.ok() && applied() == before && !stopped_) {
+      OnEnd(Expired("nothing arrived although the store is at " + current.ToString()));
+    }
+    return arrived;
+  }
   std::lock_guard lock(river_mutex_);
   if (!following_) return Unavailable("the store cannot be followed at present");
   return Ok();

@@ -81,6 +81,18 @@ struct CacheWatch {
   std::unique_ptr<Watcher> watcher = {};
 };
 
+struct CacheStats {
+  std::size_t objects = 0;
+  std::size_t workspaces = 0;   // with objects in them
+  std::size_t collections = 0;  // a resource in a workspace
+  std::size_t watchers = 0;
+  std::size_t history_events = 0;
+  Revision applied = {};
+  Revision probed = {};             // last known of the engine; ahead of `applied` by the lag
+  std::uint64_t interruptions = 0;  // of the engine's watch
+  std::uint64_t comparisons = 0;    // after history was lost
+};
+
 class CachedStore {
  public:
   struct Options {
@@ -115,6 +127,7 @@ class CachedStore {
   // Commits and waits until the river has applied the result, so that the writer reads its own
   // write.
   virtual Result<TxnResult> Commit(Txn txn) = 0;
+  virtual CacheStats Stats() const = 0;
   // Ends all watchers and stops following. Idempotent.
   virtual void Stop() = 0;
 };

@@ -1,17 +1,13 @@
 #include "storage/embedded_store.h"
 
 #include <algorithm>
-#include <atomic>
-#include <future>
 #include <shared_mutex>
-#include <thread>
 
-#include "storage/commit_queue.h"
+#include "storage/committer.h"
+#include "storage/keyspace.h"
 #include "storage/live_watches.h"
 #include "storage/memory_log.h"
 #include "storage/object/resource_key.h"
-#include "storage/revision_map.h"
-#include "storage/rw_lock.h"
 #include "storage/sqlite_log.h"
 #include "storage/txn.h"
 
@@ -22,16 +18,16 @@ class EmbeddedStore final : public Store {
  public:
   EmbeddedStore(std::unique_ptr<ChangeLog> log, RevisionMap map, ChangeLog::State state)
       : log_(std::move(log)),
+        keyspace_{{}, std::move(map), state.revision, state.compacted},
         watches_(state.revision),
-        map_(std::move(map)),
-        revision_(state.revision),
-        compacted_(state.compacted),
-        committer_([this] { RunCommitter(); }) {}
+        committer_(*log_, keyspace_, watches_) {}
   ~EmbeddedStore() override { Close(); }
 
   Result<GetResult> Get(const std::string& key) override;
   Result<ListResult> List(const ListOptions& options) override;
-  void Commit(Txn txn, CommitDone done) override;
+  void Commit(Txn txn, CommitDone done) override {
+    committer_.Commit(std::move(txn), std::move(done));
+  }
   Result<std::unique_ptr<WatchHandle>> Watch(const std::string& prefix, Revision after,
                                              ChangeSink& sink) override;
   Result<void> Compact(Revision at) override;
@@ -51,37 +47,23 @@ class EmbeddedStore final : public Store {
   Result<Selection> SelectVersions(const ListOptions& options) const;
   // The entry of a version whose row may have been compacted away meanwhile (then nullopt).
   Result<std::optional<KeyValue>> ReadEntry(const std::string& key, const Version& version);
-
-  void RunCommitter();
-  void CommitBatch(std::vector<PendingTxn>& txns);
-  std::vector<Result<Decision>> DecideAll(const std::vector<PendingTxn>& txns,
-                                          std::vector<PendingChange>& changes,
-                                          std::vector<Revision>& revisions);
-  void Undo(const std::vector<PendingChange>& changes);
-  void Publish(Revision revision);
-  Result<ChangeBatch> MakeBatch(std::vector<PendingChange> changes, bool previous_values);
-  Result<TxnResult> Conclude(const Decision& decision, Revision revision,
-                             const std::vector<PendingChange>& changes);
-  Result<void> ForgetRows(Revision at, std::vector<Position> rows);
+  // The rows as changes, with the versions that they replaced. Expired when that is forgotten.
+  Result<void> AddHistory(std::vector<LogRow> rows, Position end, Revision after,
+                          Changes& changes) const;
   // Delivers what the log holds in (after, through].
   Result<void> Replay(const std::string& prefix, Revision after, Revision through,
                       ChangeSink& sink);
 
   const std::unique_ptr<ChangeLog> log_;
-  CommitQueue queue_;
+  Keyspace keyspace_;
   LiveWatches watches_;
-  mutable RwLock map_lock_;
-  RevisionMap map_;    // this and the next two guarded by map_lock_; written by the committer
-  Revision revision_;  // published: readers see nothing newer
-  Revision compacted_;
   std::mutex compact_mutex_;  // one compaction at a time
-  std::mutex close_mutex_;
-  std::jthread committer_;  // last: everything it uses exists
+  Committer committer_;       // last: its threads use the rest
 };
 
 Result<Revision> EmbeddedStore::CurrentRevision() {
-  std::shared_lock lock(map_lock_);
-  return revision_;
+  std::shared_lock lock(keyspace_.lock);
+  return keyspace_.revision;
 }
 
 Result<std::optional<KeyValue>> EmbeddedStore::ReadEntry(const std::string& key,
@@ -97,9 +79,9 @@ Result<GetResult> EmbeddedStore::Get(const std::string& key) {
     GetResult result;
     std::optional<Version> version;
     {
-      std::shared_lock lock(map_lock_);
-      result.revision = revision_;
-      if (const Version* found = map_.At(key, revision_)) version = *found;
+      std::shared_lock lock(keyspace_.lock);
+      result.revision = keyspace_.revision;
+      if (const Version* found = keyspace_.map.At(key, result.revision)) version = *found;
     }
     if (!version) return result;
     result.entry = TRY(ReadEntry(key, *version));
@@ -111,23 +93,23 @@ Result<EmbeddedStore::Selection> EmbeddedStore::SelectVersions(const ListOptions
   Selection selection;
   std::string from = options.prefix;
   if (!options.start_after.empty()) from = std::max(from, options.start_after + '\0');
-  std::shared_lock lock(map_lock_);
-  selection.revision = options.at.value_or(revision_);
-  if (selection.revision > revision_) {
-    return TooLargeResourceVersion(selection.revision.value(), revision_.value());
+  std::shared_lock lock(keyspace_.lock);
+  selection.revision = options.at.value_or(keyspace_.revision);
+  if (selection.revision > keyspace_.revision) {
+    return TooLargeResourceVersion(selection.revision.value(), keyspace_.revision.value());
   }
-  if (selection.revision < compacted_) {
+  if (selection.revision < keyspace_.compacted) {
     return Expired("revision " + selection.revision.ToString() + " has been compacted");
   }
-  map_.Visit(from, PrefixEnd(options.prefix), selection.revision,
-             [&](const std::string& key, const Version& version) {
-               if (options.limit != 0 && selection.found.size() == options.limit) {
-                 selection.more = true;
-                 return false;
-               }
-               selection.found.push_back(Found{key, version});
-               return true;
-             });
+  keyspace_.map.Visit(from, PrefixEnd(options.prefix), selection.revision,
+                      [&](const std::string& key, const Version& version) {
+                        if (options.limit != 0 && selection.found.size() == options.limit) {
+                          selection.more = true;
+                          return false;
+                        }
+                        selection.found.push_back(Found{key, version});
+                        return true;
+                      });
   return selection;
 }
 
@@ -149,172 +131,57 @@ Result<ListResult> EmbeddedStore::List(const ListOptions& options) {
   }
 }
 
-void EmbeddedStore::Commit(Txn txn, CommitDone done) {
-  if (Result<void> checked = CheckTxn(txn); !checked.ok()) {
-    done(std::move(checked).error());
-    return;
+Result<void> EmbeddedStore::AddHistory(std::vector<LogRow> rows, Position end, Revision after,
+                                       Changes& changes) const {
+  std::shared_lock lock(keyspace_.lock);
+  if (after < keyspace_.compacted) {
+    return Expired("revision " + after.ToString() + " was compacted");
   }
-  PendingTxn pending{std::move(txn), std::move(done)};
-  if (Result<void> pushed = queue_.Push(pending); !pushed.ok()) {
-    pending.done(std::move(pushed).error());
+  for (LogRow& row : rows) {
+    if (row.position > end) break;
+    std::optional<Version> replaced;
+    const Revision before(row.position.revision().value() - 1);
+    if (const Version* old = keyspace_.map.At(row.key, before)) replaced = *old;
+    changes.Add(std::move(row), replaced);
   }
-}
-
-void EmbeddedStore::RunCommitter() {
-  while (true) {
-    CommitQueue::Batch batch = queue_.Take();
-    if (batch.closed) return;
-    if (!batch.txns.empty()) CommitBatch(batch.txns);
-    if (batch.task) batch.task();
-  }
-}
-
-std::vector<Result<Decision>> EmbeddedStore::DecideAll(const std::vector<PendingTxn>& txns,
-                                                       std::vector<PendingChange>& changes,
-                                                       std::vector<Revision>& revisions) {
-  std::vector<Result<Decision>> decisions;
-  decisions.reserve(txns.size());
-  std::unique_lock lock(map_lock_);
-  Revision last = revision_;
-  for (const PendingTxn& pending : txns) {
-    const std::size_t before = changes.size();
-    decisions.push_back(Decide(pending.txn, last.Next(), map_, changes));
-    if (changes.size() > before) last = last.Next();
-    revisions.push_back(last);
-  }
-  return decisions;
-}
-
-void EmbeddedStore::Undo(const std::vector<PendingChange>& changes) {
-  std::unique_lock lock(map_lock_);
-  for (const PendingChange& change : changes) map_.Undo(change.row.key, revision_);
-}
-
-void EmbeddedStore::Publish(Revision revision) {
-  std::unique_lock lock(map_lock_);
-  revision_ = revision;
-}
-
-Result<ChangeBatch> EmbeddedStore::MakeBatch(std::vector<PendingChange> changes,
-                                             bool previous_values) {
-  ChangeBatch batch;
-  batch.revision = changes.back().row.position.revision();
-  batch.changes.reserve(changes.size());
-  for (PendingChange& pending : changes) {
-    LogRow& row = pending.row;
-    Change change;
-    change.type = row.value ? Change::Type::kPut : Change::Type::kDelete;
-    if (pending.previous) {
-      change.previous =
-          KeyValue{row.key, nullptr, pending.previous->created, pending.previous->revision()};
-      if (previous_values) {
-        change.previous->value = TRY(log_->Read(pending.previous->position));
-        if (!change.previous->value) return Expired("history was compacted while being read");
-      }
-    }
-    change.entry =
-        KeyValue{std::move(row.key), std::move(row.value), row.created, row.position.revision()};
-    batch.changes.push_back(std::move(change));
-  }
-  return batch;
-}
-
-Result<TxnResult> EmbeddedStore::Conclude(const Decision& decision, Revision revision,
-                                          const std::vector<PendingChange>& changes) {
-  TxnResult result{decision.committed, revision, {}};
-  for (const auto& [key, version] : decision.actual) {
-    auto pending = std::lower_bound(
-        changes.begin(), changes.end(), version.position,
-        [](const PendingChange& change, Position at) { return change.row.position < at; });
-    if (pending != changes.end() && pending->row.position == version.position) {
-      result.actual.push_back(
-          KeyValue{key, pending->row.value, version.created, version.revision()});
-      continue;
-    }
-    std::optional<KeyValue> entry = TRY(ReadEntry(key, version));
-    if (entry) result.actual.push_back(std::move(*entry));
-  }
-  return result;
-}
-
-void EmbeddedStore::CommitBatch(std::vector<PendingTxn>& txns) {
-  std::vector<PendingChange> changes;
-  std::vector<Revision> revisions;
-  std::vector<Result<Decision>> decisions = DecideAll(txns, changes, revisions);
-
-  std::vector<Result<TxnResult>> results;
-  results.reserve(txns.size());
-  if (!changes.empty()) {
-    std::vector<LogRow> rows;
-    rows.reserve(changes.size());
-    for (const PendingChange& change : changes) rows.push_back(change.row);
-    if (Result<void> flushed = log_->Append(rows); !flushed.ok()) {
-      // Later decisions may rest on earlier ones, so all fail alike.
-      Undo(changes);
-      for (PendingTxn& pending : txns) pending.done(flushed.error());
-      return;
-    }
-    Publish(changes.back().row.position.revision());
-  }
-  for (std::size_t i = 0; i < txns.size(); ++i) {
-    results.push_back(decisions[i].ok() ? Conclude(*decisions[i], revisions[i], changes)
-                                        : Result<TxnResult>(decisions[i].error()));
-  }
-  if (!changes.empty()) {
-    const Revision revision = changes.back().row.position.revision();
-    Result<ChangeBatch> batch = MakeBatch(std::move(changes), watches_.WantsPreviousValues());
-    if (batch.ok()) {
-      watches_.Deliver(*batch);
-    } else {
-      watches_.Break(revision, batch.error());
-    }
-  }
-  for (std::size_t i = 0; i < txns.size(); ++i) txns[i].done(std::move(results[i]));
+  return Ok();
 }
 
 Result<void> EmbeddedStore::Replay(const std::string& prefix, Revision after, Revision through,
                                    ChangeSink& sink) {
-  Position last = Position::EndOf(after);
   const Position end = Position::EndOf(through);
-  std::vector<PendingChange> held;  // changes of a revision whose end has not been read yet
-  while (last < end) {
+  Position last = Position::EndOf(after);
+  Changes held;  // of a revision whose end has not been read yet
+  while (true) {
     std::vector<LogRow> rows = TRY(log_->Scan(last, limits::kScanRows));
     const bool complete = rows.size() < limits::kScanRows || rows.back().position > end;
-    {
-      std::shared_lock lock(map_lock_);
-      if (after < compacted_) return Expired("revision " + after.ToString() + " was compacted");
-      for (LogRow& row : rows) {
-        if (row.position > end) break;
-        last = row.position;
-        PendingChange change{std::move(row), {}};
-        const Revision before(last.revision().value() - 1);
-        if (const Version* old = map_.At(change.row.key, before)) change.previous = *old;
-        held.push_back(std::move(change));
-      }
-    }
+    if (!rows.empty()) last = rows.back().position;
+    TRY(AddHistory(std::move(rows), end, after, held));
     std::size_t ready = held.size();
-    if (!complete) {
-      while (ready > 0 && held[ready - 1].row.position.revision() == last.revision()) --ready;
+    while (!complete && ready > 0 && held.rows[ready - 1].position.revision() == last.revision()) {
+      --ready;
     }
     if (ready > 0) {
-      const auto middle = held.begin() + static_cast<std::ptrdiff_t>(ready);
-      std::vector<PendingChange> rest(std::make_move_iterator(middle),
-                                      std::make_move_iterator(held.end()));
-      held.resize(ready);
-      ChangeBatch batch = TRY(MakeBatch(std::move(held), sink.WantsPreviousValues()));
+      Changes rest;
+      for (std::size_t i = ready; i < held.size(); ++i) {
+        rest.Add(std::move(held.rows[i]), held.previous[i]);
+      }
+      held.Truncate(ready);
+      ChangeBatch batch = TRY(MakeBatch(*log_, std::move(held), sink.WantsPreviousValues()));
       DeliverSelected(batch, prefix, after, sink);
       held = std::move(rest);
     }
-    if (complete) break;
+    if (complete) return Ok();
   }
-  return Ok();
 }
 
 Result<std::unique_ptr<WatchHandle>> EmbeddedStore::Watch(const std::string& prefix, Revision after,
                                                           ChangeSink& sink) {
   {
-    std::shared_lock lock(map_lock_);
-    if (after < compacted_) return Expired("revision " + after.ToString() + " was compacted");
+    std::shared_lock lock(keyspace_.lock);
+    if (after < keyspace_.compacted) {
+      return Expired("revision " + after.ToString() + " was compacted");
+    }
   }
   // Most of the history is replayed while commits go on; only the rest holds up delivery.
   Revision reached = after;
@@ -329,49 +196,36 @@ Result<std::unique_ptr<WatchHandle>> EmbeddedStore::Watch(const std::string& pre
   });
 }
 
-Result<void> EmbeddedStore::ForgetRows(Revision at, std::vector<Position> rows) {
-  auto forgotten = std::make_shared<std::promise<Result<void>>>();
-  TRY(queue_.PushTask([this, at, forgotten, rows = std::move(rows)] {
-    Revision revision;
-    {
-      std::shared_lock lock(map_lock_);
-      revision = revision_;
-    }
-    forgotten->set_value(log_->Forget(at, revision, rows));
-  }));
-  return forgotten->get_future().get();
-}
-
 Result<void> EmbeddedStore::Compact(Revision at) {
   std::lock_guard one(compact_mutex_);
   {
-    std::shared_lock lock(map_lock_);
-    if (at > revision_) return TooLargeResourceVersion(at.value(), revision_.value());
-    if (at <= compacted_) return Ok();
+    std::shared_lock lock(keyspace_.lock);
+    if (at > keyspace_.revision) {
+      return TooLargeResourceVersion(at.value(), keyspace_.revision.value());
+    }
+    if (at <= keyspace_.compacted) return Ok();
   }
   // On disk first: a crash in between then leaves rows too many, never history with holes.
-  TRY(ForgetRows(at, {}));
+  TRY(committer_.Forget(at, {}));
   {
-    std::unique_lock lock(map_lock_);
-    compacted_ = at;
+    std::unique_lock lock(keyspace_.lock);
+    keyspace_.compacted = at;
   }
   std::string next;
   do {
     RevisionMap::Pruned pruned;
     {
-      std::unique_lock lock(map_lock_);
-      pruned = map_.Prune(next, at, limits::kPruneKeys);
+      std::unique_lock lock(keyspace_.lock);
+      pruned = keyspace_.map.Prune(next, at, limits::kPruneKeys);
     }
     next = std::move(pruned.next);
-    if (!pruned.positions.empty()) TRY(ForgetRows(at, std::move(pruned.positions)));
+    if (!pruned.positions.empty()) TRY(committer_.Forget(at, std::move(pruned.positions)));
   } while (!next.empty());
   return Ok();
 }
 
 void EmbeddedStore::Close() {
-  queue_.Close();
-  std::lock_guard lock(close_mutex_);
-  if (committer_.joinable()) committer_.join();
+  committer_.Close();
   watches_.End(Unavailable("the store is closed"));
 }
 

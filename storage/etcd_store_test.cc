@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "storage/cached_store.h"
-#include "storage/etcd_process.h"
 #include "storage/object/limits.h"
 #include "storage/store_contract.h"
+#include "storage/test_etcd.h"
 #include "storage/testing.h"
 
 namespace mailroom::storage {
@@ -23,13 +23,8 @@ using testing::RecordingSink;
 using testing::StoreContract;
 using testing::Write;
 
-// Waits for an election and the like.
 std::unique_ptr<Store> MustConnect(const EtcdOptions& options) {
-  Result<std::unique_ptr<Store>> store = OpenEtcd(options);
-  for (int i = 0; i < 10 && !store.ok(); ++i) {
-    std::this_thread::sleep_for(200ms);
-    store = OpenEtcd(options);
-  }
+  Result<std::unique_ptr<Store>> store = testing::ConnectEtcd(options);
   EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message());
   return store.ok() ? std::move(*store) : nullptr;
 }

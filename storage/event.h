@@ -40,6 +40,8 @@ class Event {
   ResourceKey key() const;
   // For kDeleted, the last state at the deletion's revision.
   ObjectPtr object() const;
+  // The object of an addition or modification, null for a deletion; without counting a reference.
+  const Object* now() const { return type_ == EventType::kDeleted ? nullptr : object_.get(); }
   // Null for kAdded.
   const ObjectPtr& previous() const { return previous_; }
   Revision revision() const { return revision_; }

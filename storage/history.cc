@@ -8,12 +8,12 @@ std::size_t History::Bytes(const Event& event) {
   return sizeof(Event) + (event.previous() ? event.previous()->bytes().size() : 0);
 }
 
-void History::Append(EventPtr event, Chain& collection, Chain& resource,
+void History::Append(EventPtr event, std::int64_t second, Chain& collection, Chain& resource,
                      std::vector<Chain*>& drained) {
   const std::uint64_t number = first_ + slots_.size();
   bytes_ += Bytes(*event);
-  slots_.push_back(
-      Slot{std::move(event), {&collection, &resource}, {collection.newest, resource.newest}});
+  slots_.push_back(Slot{
+      std::move(event), second, {&collection, &resource}, {collection.newest, resource.newest}});
   for (Chain* chain : slots_.back().chains) {
     chain->newest = number;
     ++chain->retained;
@@ -24,6 +24,12 @@ void History::Append(EventPtr event, Chain& collection, Chain& resource,
   while (slots_.size() > max_events_ || (bytes_ > max_bytes_ && slots_.size() > 1)) {
     EvictOldest(drained);
   }
+}
+
+std::size_t History::EvictBefore(std::int64_t second, std::vector<Chain*>& drained) {
+  const std::size_t before = bytes_;
+  while (!slots_.empty() && slots_.front().second < second) EvictOldest(drained);
+  return before - bytes_;
 }
 
 void History::EvictOldest(std::vector<Chain*>& drained) {

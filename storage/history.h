@@ -1,4 +1,4 @@
-// The recent events of the whole hub, oldest first, bounded in number and bytes. Each event is
+// The recent events of the whole hub, oldest first, bounded in number, bytes and age. Each event is
 // also chained to the one before it of the same collection and of the same resource, so that
 // resuming a watch or undoing changes walks only the events in question. Not thread-safe; the
 // cache guards it.
@@ -26,8 +26,12 @@ class History {
 
   enum class Along { kCollection, kResource };
 
-  // Collections whose last event went are added to `drained`.
-  void Append(EventPtr event, Chain& collection, Chain& resource, std::vector<Chain*>& drained);
+  // `second` is when, on any clock that does not go back. Collections whose last event went are
+  // added to `drained`.
+  void Append(EventPtr event, std::int64_t second, Chain& collection, Chain& resource,
+              std::vector<Chain*>& drained);
+  // Forgets the events from before `second`; returns the bytes that they kept.
+  std::size_t EvictBefore(std::int64_t second, std::vector<Chain*>& drained);
   // Events of `chain` with a revision greater than `after`, newest first.
   std::vector<EventPtr> After(const Chain& chain, Along along, Revision after) const;
   std::size_t size() const { return slots_.size(); }
@@ -35,6 +39,7 @@ class History {
  private:
   struct Slot {
     EventPtr event;
+    std::int64_t second;
     Chain* chains[2];         // by Along
     std::uint64_t before[2];  // number of the previous event of the chain
   };

@@ -7,8 +7,8 @@
 
 #include "storage/embedded_store.h"
 #include "storage/sqlite_log.h"
+#include "storage/test_workload.h"
 #include "storage/testing.h"
-#include "storage/workload.h"
 
 namespace mailroom::storage {
 namespace {

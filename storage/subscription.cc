@@ -1,5 +1,9 @@
 #include "storage/subscription.h"
 
+#include <algorithm>
+
+#include "storage/object/limits.h"
+
 namespace mailroom::storage {
 
 bool Subscription::Matches(const Object& object) const {
@@ -8,7 +12,7 @@ bool Subscription::Matches(const Object& object) const {
 
 std::optional<EventType> Subscription::View(const Event& event) const {
   const bool before = event.previous() && Matches(*event.previous());
-  const bool now = event.type() != EventType::kDeleted && Matches(*event.object());
+  const bool now = event.now() && Matches(*event.now());
   if (now) return before ? EventType::kModified : EventType::kAdded;
   if (before) return EventType::kDeleted;
   return std::nullopt;
@@ -17,15 +21,28 @@ std::optional<EventType> Subscription::View(const Event& event) const {
 bool Subscription::Offer(const EventPtr& event) {
   const std::optional<EventType> type = View(*event);
   if (!type) return false;
+  offered_.push_back(Watcher::Item{*type, event});
+  return offered_.size() == 1;
+}
+
+bool Subscription::Flush() {
   std::lock_guard lock(mutex_);
-  if (state_ != Watcher::State::kOpen) return false;
-  const bool was_empty = queue_.empty();
-  if (queue_.size() >= bound_) {
-    state_ = Watcher::State::kOverflow;
-    return true;
+  bool wake = false;
+  if (state_ == Watcher::State::kOpen) {
+    wake = queue_.empty();
+    const std::size_t room = bound_ - std::min(bound_, queue_.size());
+    const auto end =
+        offered_.begin() + static_cast<std::ptrdiff_t>(std::min(room, offered_.size()));
+    queue_.insert(queue_.end(), std::make_move_iterator(offered_.begin()),
+                  std::make_move_iterator(end));
+    if (end != offered_.end()) {
+      state_ = Watcher::State::kOverflow;
+      wake = true;
+    }
   }
-  queue_.push_back(Watcher::Item{*type, event});
-  return was_empty;
+  offered_.clear();
+  if (offered_.capacity() > limits::kKeptOffers) offered_.shrink_to_fit();
+  return wake;
 }
 
 void Subscription::Preload(std::vector<Watcher::Item> items) {

@@ -1,7 +1,7 @@
 // The river's side of one Watcher: scope, filter, and a bounded queue between the thread that
-// applies changes and whoever drains. Offer is called by the river with the cache locked;
-// Wake after the cache was unlocked; Drain and Detach by the subscriber. The only lock order is
-// cache, then subscription.
+// applies changes and whoever drains. Offer and Flush are called by the river with the cache
+// locked; Wake after the cache was unlocked; Drain and Detach by the subscriber. The only lock
+// order is cache, then subscription.
 #pragma once
 
 #include <atomic>
@@ -27,8 +27,10 @@ class Subscription {
 
   // How a watcher with this filter sees the event, if at all.
   std::optional<EventType> View(const Event& event) const;
-  // True when the subscriber has to be woken.
+  // Keeps the event for Flush. True for the first one since the last Flush.
   bool Offer(const EventPtr& event);
+  // Queues what was offered. True when the subscriber has to be woken.
+  bool Flush();
   // Puts events before the live ones, without counting them against the bound.
   void Preload(std::vector<Watcher::Item> items);
   // True when the subscriber has to be woken.
@@ -46,6 +48,7 @@ class Subscription {
   const std::string ns_;
   const Filter filter_;
   const Applied applied_;
+  std::vector<Watcher::Item> offered_;  // the river's
   std::mutex mutex_;
   std::size_t bound_;  // this and the next two guarded by mutex_
   std::deque<Watcher::Item> queue_;

@@ -28,6 +28,38 @@ std::vector<std::string> KeysUnder(const RevisionMap& map, const std::string& pr
 
 }  // namespace
 
+void Changes::Add(LogRow row, std::optional<Version> replaced) {
+  rows.push_back(std::move(row));
+  previous.push_back(replaced);
+}
+
+void Changes::Truncate(std::size_t count) {
+  rows.resize(count);
+  previous.resize(count);
+}
+
+Result<ChangeBatch> MakeBatch(ChangeLog& log, Changes changes, bool previous_values) {
+  ChangeBatch batch;
+  batch.revision = changes.rows.back().position.revision();
+  batch.changes.reserve(changes.size());
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    LogRow& row = changes.rows[i];
+    Change change;
+    change.type = row.value ? Change::Type::kPut : Change::Type::kDelete;
+    if (const std::optional<Version>& old = changes.previous[i]) {
+      change.previous = KeyValue{row.key, nullptr, old->created, old->revision()};
+      if (previous_values) {
+        change.previous->value = TRY(log.Read(old->position));
+        if (!change.previous->value) return Expired("history was compacted while being read");
+      }
+    }
+    change.entry =
+        KeyValue{std::move(row.key), std::move(row.value), row.created, row.position.revision()};
+    batch.changes.push_back(std::move(change));
+  }
+  return batch;
+}
+
 Result<void> CheckTxn(const Txn& txn) {
   if (txn.operations.size() > limits::kTxnOperations) {
     return RequestTooLarge("transaction has more than " + std::to_string(limits::kTxnOperations) +
@@ -68,8 +100,7 @@ std::size_t TxnBytes(const Txn& txn) {
   return bytes;
 }
 
-Result<Decision> Decide(const Txn& txn, Revision revision, RevisionMap& map,
-                        std::vector<PendingChange>& changes) {
+Result<Decision> Decide(const Txn& txn, Revision revision, RevisionMap& map, Changes& changes) {
   Decision decision;
   for (const Compare& compare : txn.compares) {
     if (CurrentRevisionOf(map, compare.key) == compare.mod_revision) continue;
@@ -84,12 +115,12 @@ Result<Decision> Decide(const Txn& txn, Revision revision, RevisionMap& map,
   auto change = [&](const std::string& key, const SharedBytes& value) {
     const Version* newest = map.Newest(key);
     if (!value && !newest) return;
-    PendingChange pending;
-    if (newest) pending.previous = *newest;
+    std::optional<Version> replaced;
+    if (newest) replaced = *newest;
     const Revision created = !value ? Revision() : newest ? newest->created : revision;
-    pending.row = LogRow{Position(revision, changes.size() - first), created, key, value};
-    map.Apply(key, Version{pending.row.position, created});
-    changes.push_back(std::move(pending));
+    const Position position(revision, changes.size() - first);
+    map.Apply(key, Version{position, created});
+    changes.Add(LogRow{position, created, key, value}, replaced);
   };
   for (const Operation& operation : txn.operations) {
     switch (operation.type) {
@@ -103,9 +134,9 @@ Result<Decision> Decide(const Txn& txn, Revision revision, RevisionMap& map,
         const std::vector<std::string> keys = KeysUnder(map, operation.key, revision);
         if (changes.size() - first + keys.size() > kMaxChanges) {
           for (std::size_t i = first; i < changes.size(); ++i) {
-            map.Undo(changes[i].row.key, Revision(revision.value() - 1));
+            map.Undo(changes.rows[i].key, Revision(revision.value() - 1));
           }
-          changes.resize(first);
+          changes.Truncate(first);
           return RequestTooLarge("transaction changes too many keys");
         }
         for (const std::string& key : keys) change(key, nullptr);

@@ -9,11 +9,20 @@
 
 namespace mailroom::storage {
 
-// A change decided but not yet flushed.
-struct PendingChange {
-  LogRow row;
-  std::optional<Version> previous;  // the version it replaces
+// Changes in order of position, each with the version that it replaces.
+struct Changes {
+  std::vector<LogRow> rows;
+  std::vector<std::optional<Version>> previous;
+
+  bool empty() const { return rows.empty(); }
+  std::size_t size() const { return rows.size(); }
+  void Add(LogRow row, std::optional<Version> replaced);
+  // Keeps the first `count`.
+  void Truncate(std::size_t count);
 };
+
+// The changes as a watch tells them. Expired when a wanted previous value has been forgotten.
+Result<ChangeBatch> MakeBatch(ChangeLog& log, Changes changes, bool previous_values);
 
 struct Decision {
   bool committed = false;
@@ -27,7 +36,6 @@ Result<void> CheckTxn(const Txn& txn);
 std::size_t TxnBytes(const Txn& txn);
 // Applies `txn` to `map` at `revision` when its compares hold, appending what changed. Fails,
 // leaving both as they were, when it changes more than a revision can hold.
-Result<Decision> Decide(const Txn& txn, Revision revision, RevisionMap& map,
-                        std::vector<PendingChange>& changes);
+Result<Decision> Decide(const Txn& txn, Revision revision, RevisionMap& map, Changes& changes);
 
 }  // namespace mailroom::storage

@@ -1,4 +1,4 @@
-#include "storage/etcd_process.h"
+#include "storage/test_etcd.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <thread>
 
 namespace mailroom::storage::testing {
 namespace {
@@ -27,7 +28,9 @@ int FreePort() {
   return ntohs(address.sin_port);
 }
 
-std::string Url(int port) { return "http://127.0.0.1:" + std::to_string(port); }
+std::string Url(const std::string& scheme, int port) {
+  return scheme + "://127.0.0.1:" + std::to_string(port);
+}
 
 }  // namespace
 
@@ -43,13 +46,14 @@ std::string EtcdProcess::Program(const std::string& version) {
   return access(path.c_str(), X_OK) == 0 ? path : "";
 }
 
-EtcdProcess::EtcdProcess(std::string program, std::size_t members, std::vector<std::string> flags)
+EtcdProcess::EtcdProcess(std::string program, std::size_t members, std::vector<std::string> flags,
+                         const std::string& scheme)
     : program_(std::move(program)) {
   std::string cluster;
   std::vector<std::string> peers;
   for (std::size_t i = 0; i < members; ++i) {
-    endpoints_.push_back(Url(FreePort()));
-    peers.push_back(Url(FreePort()));
+    endpoints_.push_back(Url(scheme, FreePort()));
+    peers.push_back(Url("http", FreePort()));
     cluster += (i ? ",m" : "m") + std::to_string(i) + "=" + peers.back();
   }
   for (std::size_t i = 0; i < members; ++i) {
@@ -99,6 +103,15 @@ void EtcdProcess::Kill(std::size_t member) {
   kill(each.pid, SIGKILL);
   waitpid(each.pid, nullptr, 0);
   each.pid = 0;
+}
+
+Result<std::unique_ptr<Store>> ConnectEtcd(const EtcdOptions& options) {
+  Result<std::unique_ptr<Store>> store = OpenEtcd(options);
+  for (int i = 0; i < 100 && !store.ok(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    store = OpenEtcd(options);
+  }
+  return store;
 }
 
 void EtcdProcess::Pause(std::size_t member) { kill(members_[member].pid, SIGSTOP); }

@@ -1,4 +1,4 @@
-#include "storage/workload.h"
+#include "storage/test_workload.h"
 
 #include <atomic>
 #include <random>
@@ -90,8 +90,15 @@ void RunTraffic(Store& store, Recorder& recorder, const Workload& workload) {
 
 std::vector<std::string> RunAndJudge(Store& store, const Workload& workload,
                                      const std::function<void()>& during) {
+  // The judge begins with an empty store.
+  for (int i = 0; i < 100; ++i) {
+    if (CommitAndWait(store, testing::Write({DeletePrefix("/t/")})).ok()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
   Recorder recorder;
-  const Revision start = *store.CurrentRevision();
+  const Result<Revision> begun = store.CurrentRevision();
+  if (!begun.ok()) return {"the store cannot be read: " + begun.error().message()};
+  const Revision start = *begun;
   std::list<std::pair<RecordedStream*, std::unique_ptr<WatchHandle>>> watches;
   auto watch = [&](const std::string& prefix, Revision after) {
     RecordedStream& stream = recorder.Stream(prefix, after);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/etcd_store.h"
 #include "storage/testing.h"
 
 namespace mailroom::storage::testing {
@@ -18,8 +19,9 @@ class EtcdProcess {
   // Where the program of `version` ("3.4", "3.5") is; empty when it is not provided.
   static std::string Program(const std::string& version);
 
+  // `scheme` is that of the client side; TLS needs flags that name the files.
   explicit EtcdProcess(std::string program, std::size_t members = 1,
-                       std::vector<std::string> flags = {});
+                       std::vector<std::string> flags = {}, const std::string& scheme = "http");
   ~EtcdProcess();
 
   const std::vector<std::string>& endpoints() const { return endpoints_; }
@@ -39,5 +41,8 @@ class EtcdProcess {
   std::vector<Member> members_;
   std::vector<std::string> endpoints_;
 };
+
+// Opens the store when the servers have come up and elected a leader.
+Result<std::unique_ptr<Store>> ConnectEtcd(const EtcdOptions& options);
 
 }  // namespace mailroom::storage::testing
