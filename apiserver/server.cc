@@ -4,6 +4,7 @@
 #include "apiserver/kinds.h"
 #include "apiserver/loopback.h"
 #include "apiserver/timer_queue.h"
+#include "storage/compactor.h"
 #include "storage/object/json.h"
 #include "storage/object/limits.h"
 #include "storage/object/log.h"
@@ -26,6 +27,7 @@ class Running final : public Server {
         dispatcher_(hub_) {}
 
   ~Running() override {
+    compactor_.reset();
     loopback_.reset();
     collector_.reset();
     cache_->Stop();
@@ -37,6 +39,10 @@ class Running final : public Server {
     loopback_ = MakeLoopback(dispatcher_);
     if (fresh) TRY(MakeDefaults());
     collector_ = TRY(Collector::Start(hub_));
+    compactor_ = std::make_unique<storage::Compactor>(
+        *store_, *cache_, Clock::Real(),
+        storage::Compactor::Options{.age = limits::kHistoryAge,
+                                    .interval = limits::kCompactionInterval});
     return Ok();
   }
 
@@ -84,6 +90,7 @@ class Running final : public Server {
   Dispatcher dispatcher_;
   std::unique_ptr<client::Transport> loopback_;
   std::unique_ptr<Collector> collector_;
+  std::unique_ptr<storage::Compactor> compactor_;
 };
 
 }  // namespace

@@ -26,11 +26,12 @@ Result<Revision> Compactor::Step() {
 
 void Compactor::Run(std::stop_token stop) {
   std::unique_lock lock(wait_mutex_);
-  while (!stop.stop_requested()) {
+  while (true) {
+    stopping_.wait_for(lock, stop, options_.interval, [] { return false; });
+    if (stop.stop_requested()) return;
     if (Result<Revision> step = Step(); !step.ok()) {
       Log(Level::kWarn, "compaction failed", {{"error", step.error().message()}});
     }
-    stopping_.wait_for(lock, stop, options_.interval, [] { return false; });
   }
 }
 
