@@ -46,6 +46,23 @@ Result<void> CheckConfig(const openapi::ResourceType& type, const Json& config) 
                                       KindText(type.gvk) + "): " + error);
 }
 
+// A copy that leaves out the entries, which are about to be rewritten anyway.
+Json WithoutManagedFields(const Json& object) {
+  Json out = Json::object();
+  for (const auto& [name, value] : object.items()) {
+    Json& slot = out[name];
+    if (name != "metadata" || !value.is_object()) {
+      slot = value;
+      continue;
+    }
+    slot = Json::object();
+    for (const auto& [member, content] : value.items()) {
+      if (member != "managedFields") slot[member] = content;
+    }
+  }
+  return out;
+}
+
 // One run of the merge, against one set of entries.
 class Merge {
  public:
@@ -68,7 +85,7 @@ class Merge {
     const FieldSet& ignored = IgnoredFields(type_, writer_.subresource);
     if (!ignored.Empty()) wanted = wanted.RecursiveDifference(ignored);
 
-    Json merged = live_;
+    Json merged = WithoutManagedFields(live_);
     MergeConfig(type_.schema, config_, ignored, merged);
     Prune(managed, like, last, wanted, merged);
 
@@ -79,8 +96,7 @@ class Merge {
 
     DropUntracked(wanted);
     fresh |= !(wanted == last);
-    // A new order of list items changes the object without changing any field.
-    if (fresh || !changes.Empty() || merged != live_) {
+    if (fresh || !changes.Empty() || Reordered(merged)) {
       OwnerEntry& entry = managed.FindOrAdd(like);
       entry.api_version = writer_.api_version;
       entry.SetFields(std::move(wanted));
@@ -92,6 +108,21 @@ class Merge {
   }
 
  private:
+  // A new order of list items changes the object without changing any field.
+  bool Reordered(const Json& merged) const {
+    for (const auto& [name, value] : merged.items()) {
+      if (name == "metadata") continue;
+      auto it = live_.find(name);
+      if (it == live_.end() || *it != value) return true;
+    }
+    for (const char* list : {"finalizers", "ownerReferences"}) {
+      const Json* before = Find(live_, {"metadata", list});
+      const Json* after = Find(merged, {"metadata", list});
+      if (before && after && *before != *after) return true;
+    }
+    return false;
+  }
+
   // What an untracked object holds before its first apply belongs to a manager of its own, so
   // that the apply conflicts with it rather than taking it silently.
   void AdoptExisting(ManagedFields& managed) {

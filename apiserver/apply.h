@@ -30,7 +30,8 @@ void TrackUpdate(const openapi::ResourceType& type, const Json* before, Json& af
                  const Writer& writer);
 
 // After an apply, defaulting and admission may have changed the object: attributes nothing but
-// drops owned fields that no longer exist.
+// drops owned list items and map keys that no longer exist. A named field stays owned even when
+// it is absent, because an empty one is not written.
 void StripMissingOwned(const openapi::ResourceType& type, Json& object);
 
 // A write that changes nothing but the times of ownership is no change: gives `object` the

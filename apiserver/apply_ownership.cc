@@ -31,6 +31,13 @@ Json ZeroOf(const openapi::Schema& schema) {
   return out;
 }
 
+void ForgetManagedFields(FieldSet& set) {
+  FieldSet* metadata = set.Find("f:metadata");
+  if (!metadata) return;
+  metadata->Erase("f:managedFields");
+  if (metadata->Empty()) set.Erase("f:metadata");
+}
+
 // `"name" with subresource "status" using apps/v1`.
 std::string Describe(const OwnerEntry& owner) {
   std::string out = Quoted(owner.manager);
@@ -83,6 +90,7 @@ Json ZeroObject(const openapi::ResourceType& type) {
 FieldChanges TrackedChanges(const openapi::ResourceType& type, const std::string& subresource,
                             const Json& before, const Json& after) {
   FieldChanges changes = CompareFields(type.schema, before, after);
+  ForgetManagedFields(changes.removed);
   const FieldSet& ignored = IgnoredFields(type, subresource);
   for (FieldSet* set : {&changes.added, &changes.modified, &changes.removed}) {
     if (!ignored.Empty() && !set->Empty()) *set = set->RecursiveDifference(ignored);

@@ -25,7 +25,8 @@ OwnerEntry EntryOf(const Writer& writer, Operation operation);
 // are always there, which therefore nobody comes to own by creating an object.
 Json ZeroObject(const openapi::ResourceType& type);
 
-// What changed between two objects, without what the endpoint does not write.
+// What changed between two objects, without what the endpoint does not write and without
+// managedFields.
 FieldChanges TrackedChanges(const openapi::ResourceType& type, const std::string& subresource,
                             const Json& before, const Json& after);
 

@@ -20,9 +20,12 @@ namespace {
 
 Shape ListShape(const Schema& schema) {
   switch (schema.list_type) {
-    case ListType::kSet: return Shape::kSet;
-    case ListType::kMap: return schema.list_map_keys.empty() ? Shape::kSet : Shape::kKeyedList;
-    case ListType::kAtomic: break;
+    case ListType::kSet:
+      return Shape::kSet;
+    case ListType::kMap:
+      return schema.list_map_keys.empty() ? Shape::kSet : Shape::kKeyedList;
+    case ListType::kAtomic:
+      break;
   }
   return Shape::kLeaf;
 }
@@ -78,8 +81,7 @@ bool KeyedElement(const Schema& list, const Json& item, std::string& element, st
   }
   if (parts.empty()) {
     error = "associative list with keys has an element that omits all key fields " +
-            KeyNames(list.list_map_keys) +
-            " (and doesn't have default values for any key fields)";
+            KeyNames(list.list_map_keys) + " (and doesn't have default values for any key fields)";
     return false;
   }
   std::sort(parts.begin(), parts.end(), [](auto& a, auto& b) { return *a.first < *b.first; });
@@ -114,13 +116,16 @@ bool SetElement(const Json& item, std::string& element, std::string& error) {
 Shape ShapeOf(const Schema* schema, const Json& value) {
   if (!schema) return value.is_object() || value.is_null() ? Shape::kMap : Shape::kLeaf;
   switch (schema->type) {
-    case Type::kObject: return MapShape(*schema);
-    case Type::kArray: return ListShape(*schema);
+    case Type::kObject:
+      return MapShape(*schema);
+    case Type::kArray:
+      return ListShape(*schema);
     case Type::kAny:
       if (schema->int_or_string) return Shape::kLeaf;
       if (value.is_array()) return ListShape(*schema);
       return value.is_object() || value.is_null() ? MapShape(*schema) : Shape::kLeaf;
-    default: return Shape::kLeaf;
+    default:
+      return Shape::kLeaf;
   }
 }
 

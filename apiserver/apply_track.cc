@@ -39,8 +39,10 @@ bool AllPresent(const openapi::Schema* schema, const Json& value, const Json& fi
     const openapi::Schema* type = nullptr;
     if (key.starts_with("f:")) {
       const std::string_view name = std::string_view(key).substr(2);
+      const MemberType member = MemberOf(schema, name);
       found = Find(value, {name});
-      type = MemberOf(schema, name).schema;
+      type = member.schema;
+      if (!found && member.declared) continue;
     } else if (schema && value.is_array() && ShapeOf(schema, value) != Shape::kLeaf) {
       type = schema->items;
       for (const Json& item : value) {
@@ -98,12 +100,12 @@ void TrackUpdate(const openapi::ResourceType& type, const Json* before, Json& af
   if (before && managed.empty()) return;
 
   FollowSchema(type, managed);
-  FieldChanges changes = TrackedChanges(type, writer.subresource,
-                                        before ? *before : ZeroObject(type), after);
+  FieldChanges changes =
+      TrackedChanges(type, writer.subresource, before ? *before : ZeroObject(type), after);
   TakeOver(changes, nullptr, managed);
   managed.DropEmpty();
-  FieldSet taken = changes.modified.Empty() ? std::move(changes.added)
-                                            : changes.added.Union(changes.modified);
+  FieldSet taken =
+      changes.modified.Empty() ? std::move(changes.added) : changes.added.Union(changes.modified);
   DropUntracked(taken);
   if (!taken.Empty()) {
     OwnerEntry& entry = managed.FindOrAdd(EntryOf(writer, Operation::kUpdate));

@@ -54,10 +54,14 @@ class TypeCheck {
     if (!schema || value.is_null()) return;
     keep_unknown |= schema->preserve_unknown;
     switch (schema->type) {
-      case Type::kObject: return Map(*schema, value, keep_unknown);
-      case Type::kArray: return List(*schema, value, keep_unknown);
-      case Type::kAny: return Any(*schema, value, keep_unknown);
-      default: return Scalar(*schema, value);
+      case Type::kObject:
+        return Map(*schema, value, keep_unknown);
+      case Type::kArray:
+        return List(*schema, value, keep_unknown);
+      case Type::kAny:
+        return Any(*schema, value, keep_unknown);
+      default:
+        return Scalar(*schema, value);
     }
   }
 
@@ -78,8 +82,8 @@ class TypeCheck {
   }
 
   void Scalar(const Schema& schema, const Json& value) {
-    const bool free_text = schema.type == Type::kString && !schema.format.empty() &&
-                           schema.format != "byte";
+    const bool free_text =
+        schema.type == Type::kString && !schema.format.empty() && schema.format != "byte";
     if (free_text) {
       if (!IsScalar(value)) Error("expected any scalar, got &{" + GoText(value) + "}");
     } else if (schema.type == Type::kString) {

@@ -1,12 +1,13 @@
 // Walks of one object (which fields it sets) and of two (which fields differ). Results are built
 // bottom-up so that a path element is spelled only when something below it is kept.
+#include "apiserver/field_compare.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "apiserver/apply_shape.h"
-#include "apiserver/field_compare.h"
 #include "apiserver/field_set.h"
 
 namespace mailroom::apiserver {
@@ -42,7 +43,9 @@ void ListFields(const Schema& schema, const Json& list, FieldSet& out) {
 FieldSet Fields(const Schema* schema, const Json& value) {
   FieldSet out;
   switch (ShapeOf(schema, value)) {
-    case Shape::kLeaf: out.member = true; break;
+    case Shape::kLeaf:
+      out.member = true;
+      break;
     case Shape::kMap:
       if (value.is_object()) MapFields(schema, value, out);
       break;
@@ -76,7 +79,8 @@ class Comparison {
   static bool Visit(Shape shape, const Schema* schema, const Json* before, const Json* after,
                     FieldChanges& out) {
     const bool map = shape == Shape::kMap;
-    const Json* left = before && (map ? before->is_object() : before->is_array()) ? before : nullptr;
+    const Json* left =
+        before && (map ? before->is_object() : before->is_array()) ? before : nullptr;
     const Json* right = after && (map ? after->is_object() : after->is_array()) ? after : nullptr;
     if (shape == Shape::kLeaf || (IsEmpty(left) && IsEmpty(right))) {
       Leaf(before, after, out);
@@ -102,8 +106,7 @@ class Comparison {
     out.removed.Attach(std::move(element), std::move(below.removed));
   }
 
-  static void Maps(const Schema* schema, const Json* before, const Json* after,
-                   FieldChanges& out) {
+  static void Maps(const Schema* schema, const Json* before, const Json* after, FieldChanges& out) {
     static const Json::object_t kNone;
     const auto& left = before ? before->get_ref<const Json::object_t&>() : kNone;
     const auto& right = after ? after->get_ref<const Json::object_t&>() : kNone;

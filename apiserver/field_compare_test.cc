@@ -70,7 +70,8 @@ TEST(FieldsOf, FollowsTheSchema) {
        {R"(.ports[port=80,protocol="TCP"])"}},
       {"{open: {x: {y: [1]}}}", {".open.x", ".open.x.y"}},
   };
-  for (const FieldsCase& c : cases) EXPECT_EQ(Texts(FieldsOf(Shapes(), Y(c.value))), c.want) << c.value;
+  for (const FieldsCase& c : cases)
+    EXPECT_EQ(Texts(FieldsOf(Shapes(), Y(c.value))), c.want) << c.value;
 }
 
 TEST(FieldsOf, DeducesWithoutSchema) {
@@ -112,12 +113,20 @@ TEST(CompareFields, FollowsTheSchema) {
       {"{set: [a, b]}", "{set: [b, c]}", {R"(.set[="c"])"}, {}, {R"(.set[="a"])"}},
       {"{set: [a, b]}", "{set: [b, a]}", {}, {}, {}},
       {"{}", "{set: [a]}", {".set", R"(.set[="a"])"}, {}, {}},
-      {"{ports: [{port: 80, name: a}]}", "{ports: [{port: 80, name: b}]}", {},
-       {R"(.ports[port=80,protocol="TCP"].name)"}, {}},
-      {"{ports: [{port: 80}]}", "{ports: [{port: 80, protocol: TCP}]}",
-       {R"(.ports[port=80,protocol="TCP"].protocol)"}, {}, {}},
-      {"{ports: [{port: 80}]}", "{ports: [{port: 81}]}",
-       {R"(.ports[port=81,protocol="TCP"])", R"(.ports[port=81,protocol="TCP"].port)"}, {},
+      {"{ports: [{port: 80, name: a}]}",
+       "{ports: [{port: 80, name: b}]}",
+       {},
+       {R"(.ports[port=80,protocol="TCP"].name)"},
+       {}},
+      {"{ports: [{port: 80}]}",
+       "{ports: [{port: 80, protocol: TCP}]}",
+       {R"(.ports[port=80,protocol="TCP"].protocol)"},
+       {},
+       {}},
+      {"{ports: [{port: 80}]}",
+       "{ports: [{port: 81}]}",
+       {R"(.ports[port=81,protocol="TCP"])", R"(.ports[port=81,protocol="TCP"].port)"},
+       {},
        {R"(.ports[port=80,protocol="TCP"])", R"(.ports[port=80,protocol="TCP"].port)"}},
       {"{set: [a, a]}", "{set: [a]}", {R"(.set[="a"])"}, {}, {R"(.set[="a"])"}},
       {"{set: [a]}", "{set: [a, a]}", {R"(.set[="a"])"}, {}, {R"(.set[="a"])"}},
@@ -162,18 +171,19 @@ spec:
 )");
   EXPECT_EQ(
       Texts(FieldsOf(Deployments().schema, config)),
-      (Strings{".apiVersion", ".kind", ".metadata.name", R"(.metadata.finalizers[="f"])",
-               ".metadata.labels.app", R"(.metadata.ownerReferences[uid="u"])", ".spec.replicas",
-               ".spec.selector", ".spec.template.spec.tolerations",
-               R"(.spec.template.spec.containers[name="c"])",
-               R"(.spec.template.spec.containers[name="c"].image)",
-               R"(.spec.template.spec.containers[name="c"].name)",
-               R"(.spec.template.spec.containers[name="c"].env[name="E"])",
-               R"(.spec.template.spec.containers[name="c"].env[name="E"].name)",
-               R"(.spec.template.spec.containers[name="c"].env[name="E"].value)",
-               R"(.spec.template.spec.containers[name="c"].ports[containerPort=80,protocol="TCP"])",
-               R"(.spec.template.spec.containers[name="c"].ports[containerPort=80,protocol="TCP"].containerPort)",
-               R"(.spec.template.spec.containers[name="c"].resources.limits.cpu)"}));
+      (Strings{
+          ".apiVersion", ".kind", ".metadata.name", R"(.metadata.finalizers[="f"])",
+          ".metadata.labels.app", R"(.metadata.ownerReferences[uid="u"])", ".spec.replicas",
+          ".spec.selector", ".spec.template.spec.tolerations",
+          R"(.spec.template.spec.containers[name="c"])",
+          R"(.spec.template.spec.containers[name="c"].image)",
+          R"(.spec.template.spec.containers[name="c"].name)",
+          R"(.spec.template.spec.containers[name="c"].env[name="E"])",
+          R"(.spec.template.spec.containers[name="c"].env[name="E"].name)",
+          R"(.spec.template.spec.containers[name="c"].env[name="E"].value)",
+          R"(.spec.template.spec.containers[name="c"].ports[containerPort=80,protocol="TCP"])",
+          R"(.spec.template.spec.containers[name="c"].ports[containerPort=80,protocol="TCP"].containerPort)",
+          R"(.spec.template.spec.containers[name="c"].resources.limits.cpu)"}));
 }
 
 }  // namespace

@@ -11,10 +11,9 @@ namespace {
 using Children = std::vector<FieldSet::Child>;
 
 Children::const_iterator Seek(const Children& children, std::string_view element) {
-  return std::lower_bound(children.begin(), children.end(), element,
-                          [](const FieldSet::Child& child, std::string_view wanted) {
-                            return child.element < wanted;
-                          });
+  return std::lower_bound(
+      children.begin(), children.end(), element,
+      [](const FieldSet::Child& child, std::string_view wanted) { return child.element < wanted; });
 }
 
 // Calls fn(a or nullptr, b or nullptr) for every element of either list, in order.

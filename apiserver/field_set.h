@@ -40,7 +40,7 @@ class FieldSet {
   std::vector<FieldPath> Paths() const;
   FieldSet Union(const FieldSet& other) const;
   FieldSet Intersection(const FieldSet& other) const;
-  FieldSet Difference(const FieldSet& other) const;  // exact paths only
+  FieldSet Difference(const FieldSet& other) const;           // exact paths only
   FieldSet RecursiveDifference(const FieldSet& other) const;  // also below members of other
   // True when some path is in both.
   bool Intersects(const FieldSet& other) const;

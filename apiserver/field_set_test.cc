@@ -51,15 +51,15 @@ TEST(FieldSet, FieldsV1RoundTrip) {
 }
 
 TEST(FieldSet, DecodingGivesElementsOneSpelling) {
-  EXPECT_TRUE(Decode(R"({'f:l': {'k:{ "b":1, "a":2.0 }': {}}})")
-                  .Has({"f:l", R"(k:{"a":2.0,"b":1})"}));
+  EXPECT_TRUE(
+      Decode(R"({'f:l': {'k:{ "b":1, "a":2.0 }': {}}})").Has({"f:l", R"(k:{"a":2.0,"b":1})"}));
   EXPECT_TRUE(Decode(R"({'f:l': {'v:"a\u003cb"': {}}})").Has({"f:l", R"(v:"a<b")"}));
   EXPECT_TRUE(Decode(R"({'f:l': {'k:{"name":"a b"}': {}}})").Has({"f:l", R"(k:{"name":"a b"})"}));
 }
 
 TEST(FieldSet, DecodingRefusesNonsense) {
-  for (const char* text : {"[]", "{spec: {}}", "{'f:a': 5}", "{'k:{': {}}", "{'k:[]': {}}",
-                           "{'v:': {}}", "{f: {}}"}) {
+  for (const char* text :
+       {"[]", "{spec: {}}", "{'f:a': 5}", "{'k:{': {}}", "{'k:[]': {}}", "{'v:': {}}", "{f: {}}"}) {
     EXPECT_FALSE(FieldSet::FromFieldsV1(Y(text)).ok()) << text;
   }
   // Elements of a kind that is not known yet are passed over.

@@ -20,12 +20,18 @@ Status DoesNotApply() {
 
 std::string_view JsonTypeName(const Json& value) {
   switch (value.type()) {
-    case Json::value_t::object: return "object";
-    case Json::value_t::array: return "array";
-    case Json::value_t::string: return "string";
-    case Json::value_t::boolean: return "bool";
-    case Json::value_t::null: return "null";
-    default: return "number";
+    case Json::value_t::object:
+      return "object";
+    case Json::value_t::array:
+      return "array";
+    case Json::value_t::string:
+      return "string";
+    case Json::value_t::boolean:
+      return "bool";
+    case Json::value_t::null:
+      return "null";
+    default:
+      return "number";
   }
 }
 

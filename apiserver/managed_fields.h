@@ -22,7 +22,7 @@ struct OwnerEntry {
   std::string subresource;
   std::string time;  // RFC 3339, "" when never given
   FieldSet fields;
-  Json stored;         // the entry as decoded; null once it no longer holds
+  Json stored;  // the entry as decoded; null once it no longer holds
 
   // Replaces the field set; the stored form is dropped.
   void SetFields(FieldSet set);

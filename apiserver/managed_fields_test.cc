@@ -93,8 +93,8 @@ TEST(ManagedFields, SortOrder) {
 TEST(ManagedFields, CapMergesTheOldestUpdaters) {
   ManagedFields managed;
   for (int i = 0; i < 12; ++i) {
-    managed.entries().push_back(Updater("m" + std::to_string(i), i == 1 ? "v2" : "v1", i,
-                                        {"f" + std::to_string(i)}));
+    managed.entries().push_back(
+        Updater("m" + std::to_string(i), i == 1 ? "v2" : "v1", i, {"f" + std::to_string(i)}));
   }
   OwnerEntry applier = Updater("applier", "v1", 0, {"x"});
   applier.operation = Operation::kApply;
@@ -117,7 +117,8 @@ TEST(ManagedFields, CapGrowsAnExistingBucket) {
   ManagedFields managed;
   managed.entries().push_back(Updater("ancient-changes", "v1", 2, {"a", "b"}));
   for (int i = 3; i < 13; ++i) {
-    managed.entries().push_back(Updater("m" + std::to_string(i), "v1", i, {"f" + std::to_string(i)}));
+    managed.entries().push_back(
+        Updater("m" + std::to_string(i), "v1", i, {"f" + std::to_string(i)}));
   }
   managed.CapUpdaters();
   EXPECT_EQ(managed.entries().size(), 10u);

@@ -16,7 +16,10 @@ hub_library(patching
   DEPS openapi object)
 hub_test(patching_test
   SRCS
+    apply_last_applied_test.cc
+    apply_random_test.cc
     apply_test.cc
+    apply_track_test.cc
     field_compare_test.cc
     field_set_test.cc
     json_patch_test.cc

@@ -186,9 +186,8 @@ Result<Json> Arrange(Json merged, const Json& wanted, const Json& live, const st
   auto c = chosen.begin();
   auto o = others.begin();
   while (c != chosen.end() || o != others.end()) {
-    const bool other = c == chosen.end() ||
-                       (o != others.end() && o->live != kAbsent && c->live != kAbsent &&
-                        o->live < c->live);
+    const bool other = c == chosen.end() || (o != others.end() && o->live != kAbsent &&
+                                             c->live != kAbsent && o->live < c->live);
     out.push_back(std::move(*(other ? o++ : c++)->item));
   }
   return Json(std::move(out));
@@ -335,6 +334,34 @@ Result<void> CheckOrder(const Json& patch, const Json& order, const std::string&
   return Ok();
 }
 
+// The live order that `$setElementOrder` arranges by: items that the patch deletes give their
+// places, counted from the end, to items that it adds.
+Result<Json> OrderAfter(const Json& live, const Json& patch, const std::string& merge_key) {
+  if (merge_key.empty()) return live;
+  const ItemKeys keys(merge_key);
+  std::unordered_set<std::string> doomed;
+  for (const Json& item : patch) {
+    auto directive = item.is_object() ? item.find(kPatch) : item.end();
+    if (directive == item.end()) continue;
+    if (*directive == "replace") return live;
+    doomed.insert(TRY(keys.Of(item)));
+  }
+  Json order = Json::array();
+  std::unordered_set<std::string> present;
+  for (const Json& item : live) {
+    std::string key = TRY(keys.Of(item));
+    if (doomed.contains(key)) continue;
+    present.insert(std::move(key));
+    order.push_back(item);
+  }
+  for (const Json& item : patch) {
+    if (order.size() == live.size()) break;
+    if (item.contains(kPatch)) continue;
+    if (present.insert(TRY(keys.Of(item))).second) order.push_back(item);
+  }
+  return order;
+}
+
 // Carries out every `$setElementOrder/<field>` together with the patch of that field.
 Result<void> OrderLists(const Schema* schema, Json& original, Json& patch) {
   std::vector<std::string> directives;
@@ -357,15 +384,19 @@ Result<void> OrderLists(const Schema* schema, Json& original, Json& patch) {
     if (live == original.end() && change == patch.end()) continue;
     Json before = live == original.end() ? Json::array() : *live;
     Json merged = before;
+    bool elements = !before.empty();
     if (change != patch.end()) {
       merged = std::move(*change);
       patch.erase(change);
+      elements |= !merged.empty();
       if (live == original.end()) {
         Settle(merged);
       } else {
+        before = TRY(OrderAfter(before, merged, rule.merge_key));
         merged = TRY(MergeList(std::move(*live), std::move(merged), rule));
       }
     }
+    if (!elements) return Plain("no elements in any of the given slices");
     original[field] = TRY(Arrange(std::move(merged), order, before, rule.merge_key));
   }
   return Ok();

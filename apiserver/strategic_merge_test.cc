@@ -15,8 +15,7 @@ struct Case {
 };
 
 const openapi::Schema* PodSpec() {
-  static const openapi::Schema* schema =
-      MemberSchema(Builtin("", "v1", "pods").schema, {"spec"});
+  static const openapi::Schema* schema = MemberSchema(Builtin("", "v1", "pods").schema, {"spec"});
   return schema;
 }
 
@@ -54,8 +53,7 @@ TEST(StrategicMerge, KeyedLists) {
       {"appends", "{containers: [{name: a}]}", "{containers: [{name: n, image: z}]}",
        "{containers: [{name: n, image: z}, {name: a}]}"},
       {"order of the patch", "{containers: [{name: a}, {name: b}, {name: c}]}",
-       "{containers: [{name: c}, {name: a}]}",
-       "{containers: [{name: b}, {name: c}, {name: a}]}"},
+       "{containers: [{name: c}, {name: a}]}", "{containers: [{name: b}, {name: c}, {name: a}]}"},
       {"delete an item", "{containers: [{name: a}, {name: b}]}",
        "{containers: [{name: a, $patch: delete}]}", "{containers: [{name: b}]}"},
       {"delete and add", "{containers: [{name: a}, {name: b}]}",
@@ -100,8 +98,7 @@ TEST(StrategicMerge, ElementOrder) {
        "{containers: [{name: b}, {name: a}]}"},
       {"of nothing", "{nodeName: n}", "{$setElementOrder/containers: [{name: a}]}",
        "{nodeName: n}"},
-      {"inside an item",
-       "{containers: [{name: a, env: [{name: E}, {name: F}]}]}",
+      {"inside an item", "{containers: [{name: a, env: [{name: E}, {name: F}]}]}",
        "{containers: [{name: a, $setElementOrder/env: [{name: F}, {name: E}]}]}",
        "{containers: [{name: a, env: [{name: F}, {name: E}]}]}"},
       {"not stored with a new map", "{}",
@@ -122,7 +119,8 @@ TEST(StrategicMerge, PrimitiveLists) {
       {"delete from nothing", "{metadata: {name: n}}",
        "{metadata: {$deleteFromPrimitiveList/finalizers: [b]}}", "{metadata: {name: n}}"},
       {"order and delete", "{metadata: {finalizers: [a, b, c]}}",
-       "{metadata: {$deleteFromPrimitiveList/finalizers: [b], $setElementOrder/finalizers: [c, a]}}",
+       "{metadata: {$deleteFromPrimitiveList/finalizers: [b], $setElementOrder/finalizers: [c, "
+       "a]}}",
        "{metadata: {finalizers: [c, a]}}"},
       {"order and add", "{metadata: {finalizers: [a]}}",
        "{metadata: {finalizers: [n], $setElementOrder/finalizers: [n, a]}}",
@@ -140,7 +138,8 @@ TEST(StrategicMerge, RetainKeys) {
       {"drops the rest", "{spec: {strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}}",
        "{spec: {strategy: {$retainKeys: [type], type: Recreate}}}",
        "{spec: {strategy: {type: Recreate}}}"},
-      {"keeps the listed", "{spec: {strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}}",
+      {"keeps the listed",
+       "{spec: {strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}}",
        "{spec: {strategy: {$retainKeys: [type, rollingUpdate], rollingUpdate: {maxSurge: 2}}}}",
        "{spec: {strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 2}}}}"},
       {"volumes", "{spec: {template: {spec: {volumes: [{name: v, emptyDir: {}}]}}}}",

@@ -151,18 +151,21 @@ void RemoveFromMap(const Schema* schema, const FieldSet& fields, const Json* con
     const std::string name = child.element.substr(2);
     auto it = value.find(name);
     if (it == value.end()) continue;
-    if (child.set.member) {
+    const Json* wanted = MemberValue(config, name);
+    if (child.set.member && !wanted) {
       value.erase(it);
       continue;
     }
-    const Json* wanted = MemberValue(config, name);
+    if (child.set.member) {
+      *it = *wanted;
+      continue;
+    }
     RemoveFields(MemberOf(schema, name).schema, child.set, wanted, *it);
-    if (it->is_structured() && it->empty() && !wanted) value.erase(it);
+    if (it->is_structured() && it->empty() && !wanted) *it = nullptr;
   }
 }
 
-void RemoveFromList(const Schema& schema, const FieldSet& fields, const Json* config,
-                    Json& value) {
+void RemoveFromList(const Schema& schema, const FieldSet& fields, const Json* config, Json& value) {
   Json::array_t kept;
   kept.reserve(value.size());
   std::string element;
@@ -178,7 +181,8 @@ void RemoveFromList(const Schema& schema, const FieldSet& fields, const Json* co
 }
 
 const Schema* SchemaBelow(const Schema* schema, const std::string& element) {
-  if (element.starts_with("f:")) return MemberOf(schema, std::string_view(element).substr(2)).schema;
+  if (element.starts_with("f:"))
+    return MemberOf(schema, std::string_view(element).substr(2)).schema;
   return schema && element.starts_with("k:") ? schema->items : nullptr;
 }
 
@@ -230,6 +234,9 @@ bool DropMissing(const Schema* schema, const Json& value, FieldSet& set) {
     const Json* below = nullptr;
     if (child.element.starts_with("f:")) {
       below = MemberValue(&value, child.element.substr(2));
+      if (!below && MemberOf(schema, std::string_view(child.element).substr(2)).declared) {
+        return false;
+      }
     } else if (schema && value.is_array() && ShapeOf(schema, value) != Shape::kLeaf) {
       below = ItemValue(*schema, &value, child.element);
     }

@@ -15,7 +15,8 @@ void MergeConfig(const openapi::Schema* schema, const Json& config, const FieldS
                  Json& target);
 
 // Removes every field and item of `fields` from `value`. A container that loses all its content
-// goes too, unless `config` has a value in its place.
+// becomes null, which decoding drops: whoever owns the container itself does not lose it. What
+// `config` sets stays, if only empty.
 void RemoveFields(const openapi::Schema* schema, const FieldSet& fields, const Json* config,
                   Json& value);
 
@@ -23,7 +24,8 @@ void RemoveFields(const openapi::Schema* schema, const FieldSet& fields, const J
 // but a set with a key of a free-form map does not gain the map's key.
 void AddNamedParents(const openapi::Schema* schema, FieldSet& set);
 
-// Drops paths that do not lead to anything in `value`. True when something was dropped.
+// Drops paths that do not lead to anything in `value`. Named fields stay even when absent: an
+// empty one is not written, and its owner still owns it. True when something was dropped.
 bool DropMissing(const openapi::Schema* schema, const Json& value, FieldSet& set);
 
 // Follows types that became atomic after the set was written: what was owned below such a place

@@ -109,7 +109,9 @@ TEST(RemoveFields, TakesOutFieldsAndItems) {
   const RemoveCase cases[] = {
       {"{scalar: a, list: [x]}", {{"f:scalar"}}, "{}", "{list: [x]}"},
       {"{map: {a: 1, b: 2}}", {{"f:map", "f:a"}}, "{}", "{map: {b: 2}}"},
-      {"{map: {a: 1}}", {{"f:map", "f:a"}}, "{}", "{}"},
+      {"{map: {a: 1}}", {{"f:map", "f:a"}}, "{}", "{map: null}"},
+      {"{map: {a: 1}}", {{"f:map"}}, "{}", "{}"},
+      {"{set: [a]}", {{"f:set"}}, "{set: []}", "{set: []}"},
       {"{map: {a: 1}}", {{"f:map", "f:a"}}, "{map: {}}", "{map: {}}"},
       {"{set: [a, b]}", {{"f:set", R"(v:"a")"}}, "{}", "{set: [b]}"},
       {"{items: [{name: a}, {name: b, value: 1}]}",
@@ -144,18 +146,21 @@ TEST(AddNamedParents, NamesOnly) {
 
 TEST(DropMissing, KeepsWhatExists) {
   FieldSet set;
-  for (const FieldPath& path : std::vector<FieldPath>{{"f:scalar"},
-                                                      {"f:map", "f:a"},
-                                                      {"f:map", "f:b"},
-                                                      {"f:set", R"(v:"x")"},
-                                                      {"f:set", R"(v:"y")"},
-                                                      {"f:items", R"(k:{"name":"n"})", "f:value"}}) {
+  for (const FieldPath& path :
+       std::vector<FieldPath>{{"f:scalar"},
+                              {"f:map", "f:a"},
+                              {"f:map", "f:b"},
+                              {"f:set", R"(v:"x")"},
+                              {"f:set", R"(v:"y")"},
+                              {"f:items", R"(k:{"name":"n"})", "f:value"}}) {
     set.Insert(path);
   }
-  EXPECT_TRUE(DropMissing(Shapes(), Y("{map: {a: 1}, set: [x], items: [{name: n, value: v}]}"), set));
+  EXPECT_TRUE(
+      DropMissing(Shapes(), Y("{map: {a: 1}, set: [x], items: [{name: n, value: v}]}"), set));
   EXPECT_EQ(Texts(set),
-            (Strings{R"(.items[name="n"].value)", ".map.a", R"(.set[="x"])"}));
-  EXPECT_FALSE(DropMissing(Shapes(), Y("{map: {a: 1}, set: [x], items: [{name: n, value: v}]}"), set));
+            (Strings{".scalar", R"(.items[name="n"].value)", ".map.a", R"(.set[="x"])"}));
+  EXPECT_FALSE(
+      DropMissing(Shapes(), Y("{map: {a: 1}, set: [x], items: [{name: n, value: v}]}"), set));
 }
 
 TEST(FollowAtomic, OwnershipBelowBecomesWhole) {
