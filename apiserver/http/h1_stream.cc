@@ -43,7 +43,8 @@ H1Stream::H1Stream(const std::shared_ptr<FrontState>& state, const TcpConnection
       head_(Head(response, framing)),
       body_(state, socket->getLoop(), response, [this] { OnReady(); }),
       outlet_(std::make_shared<Outlet>(
-          socket, [this](std::string& out, std::size_t max) { return Fill(out, max); },
+          socket, limits::kStreamBlock,
+          [this](std::string& out, std::size_t max) { return Fill(out, max); },
           [this] { OnEnded(); })) {}
 
 H1Stream::~H1Stream() { outlet_->Close(); }

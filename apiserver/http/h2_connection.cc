@@ -104,7 +104,8 @@ void H2Connection::Start() {
   const auto socket = socket_.lock();
   socket->keepAlive();  // Sweep does the idle timer's work
   outlet_ = std::make_shared<Outlet>(
-      socket, [this](std::string& out, std::size_t max) { return Fill(out, max); },
+      socket, limits::kWriteBlock,
+      [this](std::string& out, std::size_t max) { return Fill(out, max); },
       [this] {
         ended_ = true;
         heard_at_ = std::chrono::steady_clock::now();

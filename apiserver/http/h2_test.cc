@@ -119,6 +119,8 @@ TEST(Http2Test, IsNegotiatedAndFallsBack) {
   EXPECT_EQ(RawClient(front.port(), {.alpn = "http/1.1"}).protocol(), "http/1.1");
   EXPECT_EQ(RawClient(front.port(), {.alpn = "spdy/9"}).protocol(), "");
   EXPECT_EQ(Curl("-o /dev/null -w '%{http_version}'", "/echo"), "2");
+  EXPECT_EQ(Curl("--tls-max 1.2 -o /dev/null -w '%{http_version}'", "/echo"), "2");
+  EXPECT_EQ(Curl("--tls-max 1.1 -o /dev/null -w '%{http_code}'", "/echo"), "000");
 }
 
 TEST(Http2Test, RequestsArriveWhole) {

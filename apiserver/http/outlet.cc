@@ -10,26 +10,29 @@
 
 namespace mailroom::apiserver {
 
-Outlet::Outlet(const std::shared_ptr<trantor::TcpConnection>& connection, Source source,
-               std::function<void()> ended)
-    : connection_(connection), source_(std::move(source)), ended_(std::move(ended)) {}
+Outlet::Outlet(const std::shared_ptr<trantor::TcpConnection>& connection, std::size_t block,
+               Source source, std::function<void()> ended)
+    : connection_(connection),
+      block_(block),
+      source_(std::move(source)),
+      ended_(std::move(ended)) {}
 
 void Outlet::Kick() {
   const auto connection = connection_.lock();
   if (closed_ || at_end_ || parked_ || pumping_ || !connection || !connection->connected()) return;
   pumping_ = true;
-  static thread_local std::string block;
+  static thread_local std::string bytes;
   bool drained = true;
   Supply supply = Supply::kMore;
   for (std::size_t sent = 0; drained && supply == Supply::kMore && sent < limits::kWriteTurn;) {
-    block.clear();
-    supply = source_(block, limits::kWriteBlock);
-    if (block.empty()) break;
+    bytes.clear();
+    supply = source_(bytes, block_);
+    if (bytes.empty()) break;
     const std::size_t before = connection->bytesSent();
-    connection->send(block.data(), block.size());
+    connection->send(bytes.data(), bytes.size());
     // TLS adds to the bytes and never takes away, so fewer sent means some are waiting.
-    drained = connection->bytesSent() - before >= block.size();
-    sent += block.size();
+    drained = connection->bytesSent() - before >= bytes.size();
+    sent += bytes.size();
   }
   pumping_ = false;
   if (supply == Supply::kEnd) {

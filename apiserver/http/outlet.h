@@ -22,9 +22,10 @@ class Outlet : public std::enable_shared_from_this<Outlet> {
   // Appends about `max` bytes to `out`. kIdle: nothing until the next Kick; kEnd: never again.
   using Source = std::function<Supply(std::string& out, std::size_t max)>;
 
+  // Asks for `block` bytes at a time; TLS keeps a buffer of that size for each connection.
   // `ended` is called once, later, after the source's end has been handed to the socket.
-  Outlet(const std::shared_ptr<trantor::TcpConnection>& connection, Source source,
-         std::function<void()> ended);
+  Outlet(const std::shared_ptr<trantor::TcpConnection>& connection, std::size_t block,
+         Source source, std::function<void()> ended);
 
   // The source has something. Does nothing while parked.
   void Kick();
@@ -41,6 +42,7 @@ class Outlet : public std::enable_shared_from_this<Outlet> {
   void PostEnded();
 
   const std::weak_ptr<trantor::TcpConnection> connection_;
+  const std::size_t block_;
   Source source_;
   std::function<void()> ended_;
   std::string carry_;  // taken from the source, not yet copied out by Take

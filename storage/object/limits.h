@@ -95,6 +95,7 @@ inline constexpr std::size_t kBodyReadBytes = 4 * kBodyBytes;  // read to its en
 inline constexpr std::size_t kConnections = 100'000;       // open at a time
 inline constexpr std::size_t kPipelined = 128;             // HTTP/1.1 requests waiting in line
 inline constexpr std::size_t kWriteBlock = 64 * 1024;      // asked from a body at a time
+inline constexpr std::size_t kStreamBlock = 16'000;        // same, HTTP/1.1 streams: one TLS record
 inline constexpr std::size_t kWriteTurn = 1024 * 1024;     // written before others get a turn
 inline constexpr std::size_t kGzipBytes = 128 * 1024;      // smaller bodies go out as they are
 inline constexpr std::size_t kGzipQueue = 64;              // bodies waiting; more go uncompressed
