@@ -75,12 +75,10 @@ class Merge {
     if (managed.empty()) AdoptExisting(managed);
 
     OwnerEntry like = EntryOf(writer_, Operation::kApply);
-    FieldSet last;
-    bool fresh = true;
-    if (const OwnerEntry* known = managed.Find(like)) {
-      last = known->fields;
-      fresh = known->api_version != writer_.api_version;
-    }
+    static const FieldSet kNothing;
+    OwnerEntry* self = managed.Find(like);
+    const FieldSet& last = self ? self->fields : kNothing;
+    const bool fresh = !self || self->api_version != writer_.api_version;
     FieldSet wanted = FieldsOf(type_.schema, config_);
     const FieldSet& ignored = IgnoredFields(type_, writer_.subresource);
     if (!ignored.Empty()) wanted = wanted.RecursiveDifference(ignored);
@@ -89,14 +87,15 @@ class Merge {
     MergeConfig(type_.schema, config_, ignored, merged);
     Prune(managed, like, last, wanted, merged);
 
-    FieldChanges changes = TrackedChanges(type_, writer_.subresource, live_, merged);
-    OwnerEntry* self = managed.Find(like);
-    if (!force) TRY(CheckConflicts(changes, managed, self));
-    TakeOver(changes, self, managed);
+    const bool changed = Differs(merged);
+    if (changed && managed.entries().size() > (self ? 1u : 0u)) {
+      FieldChanges changes = TrackedChanges(type_, writer_.subresource, live_, merged);
+      if (!force) TRY(CheckConflicts(changes, managed, self));
+      TakeOver(changes, self, managed);
+    }
 
     DropUntracked(wanted);
-    fresh |= !(wanted == last);
-    if (fresh || !changes.Empty() || Reordered(merged)) {
+    if (fresh || changed || !(wanted == last)) {
       OwnerEntry& entry = managed.FindOrAdd(like);
       entry.api_version = writer_.api_version;
       entry.SetFields(std::move(wanted));
@@ -108,17 +107,22 @@ class Merge {
   }
 
  private:
-  // A new order of list items changes the object without changing any field.
-  bool Reordered(const Json& merged) const {
+  // Whether the merge changed anything but managedFields, be it only the order of a list.
+  bool Differs(const Json& merged) const {
     for (const auto& [name, value] : merged.items()) {
-      if (name == "metadata") continue;
       auto it = live_.find(name);
-      if (it == live_.end() || *it != value) return true;
+      if (it == live_.end()) return true;
+      const bool metadata = name == "metadata" && value.is_object() && it->is_object();
+      if (metadata ? MetadataDiffers(*it, value) : *it != value) return true;
     }
-    for (const char* list : {"finalizers", "ownerReferences"}) {
-      const Json* before = Find(live_, {"metadata", list});
-      const Json* after = Find(merged, {"metadata", list});
-      if (before && after && *before != *after) return true;
+    return merged.size() != live_.size();
+  }
+
+  static bool MetadataDiffers(const Json& before, const Json& after) {
+    if (before.size() - before.count("managedFields") != after.size()) return true;
+    for (const auto& [name, value] : after.items()) {
+      auto it = before.find(name);
+      if (it == before.end() || *it != value) return true;
     }
     return false;
   }

@@ -1,8 +1,6 @@
 #include "apiserver/apply_shape.h"
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "storage/object/status.h"
@@ -75,22 +73,27 @@ bool KeyedElement(const Schema& list, const Json& item, std::string& element, st
     error = "associative list with keys may not have non-map elements";
     return false;
   }
-  std::vector<std::pair<const std::string*, const Json*>> parts;
-  for (const std::string& key : list.list_map_keys) {
-    if (const Json* value = KeyValue(list, item, key)) parts.emplace_back(&key, value);
+  element = "k:{";
+  // Keys in the order of their names; there are one or two of them.
+  const std::string* last = nullptr;
+  for (std::size_t i = 0; i < list.list_map_keys.size(); ++i) {
+    const std::string* next = nullptr;
+    for (const std::string& key : list.list_map_keys) {
+      if ((!last || *last < key) && (!next || key < *next)) next = &key;
+    }
+    if (!next) break;
+    last = next;
+    const Json* value = KeyValue(list, item, *next);
+    if (!value) continue;
+    if (element.size() > 3) element += ',';
+    element += JsonQuote(*next);
+    element += ':';
+    AppendScalar(*value, element);
   }
-  if (parts.empty()) {
+  if (element.size() == 3) {
     error = "associative list with keys has an element that omits all key fields " +
             KeyNames(list.list_map_keys) + " (and doesn't have default values for any key fields)";
     return false;
-  }
-  std::sort(parts.begin(), parts.end(), [](auto& a, auto& b) { return *a.first < *b.first; });
-  element = "k:{";
-  for (const auto& [key, value] : parts) {
-    if (element.size() > 3) element += ',';
-    element += JsonQuote(*key);
-    element += ':';
-    AppendScalar(*value, element);
   }
   element += '}';
   return true;

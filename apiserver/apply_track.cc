@@ -16,8 +16,7 @@ namespace {
 
 // The entries that tracking starts from: those the client sent on the main endpoint when they
 // make sense, else the stored ones.
-ManagedFields StartingEntries(const Json* before, const Json& after, const Writer& writer) {
-  const Json* sent = Find(after, {"metadata", "managedFields"});
+ManagedFields StartingEntries(const Json* before, const Json* sent, const Writer& writer) {
   const bool main = writer.subresource.empty();
   if (main && IsTrackingReset(sent)) return {};
   const Json* stored = before ? Find(*before, {"metadata", "managedFields"}) : nullptr;
@@ -94,8 +93,10 @@ bool SameMembers(const Json& a, const Json& b, std::string_view except) {
 
 void TrackUpdate(const openapi::ResourceType& type, const Json* before, Json& after,
                  const Writer& writer) {
-  ManagedFields managed = StartingEntries(before, after, writer);
-  Erase(after, {"metadata", "managedFields"});
+  Json* list = Find(after, {"metadata", "managedFields"});
+  const Json sent = list ? std::move(*list) : Json();
+  if (list) Erase(after, {"metadata", "managedFields"});
+  ManagedFields managed = StartingEntries(before, list ? &sent : nullptr, writer);
   // An object that nobody tracks stays so until its first apply.
   if (before && managed.empty()) return;
 
@@ -124,7 +125,8 @@ void StripMissingOwned(const openapi::ResourceType& type, Json& object) {
     return !fields || !fields->is_object() || AllPresent(type.schema, object, *fields);
   });
   if (complete) return;
-  auto managed = ManagedFields::Of(object);
+  const Json entries = *list;
+  auto managed = ManagedFields::Decode(entries);
   if (!managed.ok()) return;
   for (OwnerEntry& entry : managed->entries()) {
     if (DropMissing(type.schema, object, entry.fields)) entry.stored = nullptr;

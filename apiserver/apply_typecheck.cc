@@ -1,7 +1,7 @@
 #include "apiserver/apply_typecheck.h"
 
+#include <algorithm>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -46,94 +46,108 @@ std::string_view GoTypeName(const Json& value) {
 
 bool IsScalar(const Json& value) { return value.is_primitive() && !value.is_null(); }
 
+// The way to a value, kept on the stack and spelled only for an error.
+struct Place {
+  const Place* up;
+  std::string_view name;     // of a member
+  std::string_view element;  // of an item of a granular list, when not a member
+  std::size_t index;         // of any other item
+
+  std::string Text() const {
+    if (!up) return "";
+    if (!name.empty()) return up->Text() + "." + std::string(name);
+    if (!element.empty()) return up->Text() + ElementText(element);
+    return up->Text() + "[" + std::to_string(index) + "]";
+  }
+};
+
 class TypeCheck {
  public:
   std::vector<std::string> errors;
 
-  void Value(const Schema* schema, const Json& value, bool keep_unknown) {
+  void Value(const Schema* schema, const Json& value, bool keep_unknown, const Place& at) {
     if (!schema || value.is_null()) return;
     keep_unknown |= schema->preserve_unknown;
     switch (schema->type) {
       case Type::kObject:
-        return Map(*schema, value, keep_unknown);
+        return Map(*schema, value, keep_unknown, at);
       case Type::kArray:
-        return List(*schema, value, keep_unknown);
+        return List(*schema, value, keep_unknown, at);
       case Type::kAny:
-        return Any(*schema, value, keep_unknown);
+        return Any(*schema, value, keep_unknown, at);
       default:
-        return Scalar(*schema, value);
+        return Scalar(*schema, value, at);
     }
   }
 
  private:
-  void Error(const std::string& text) {
-    const std::string path = PathText(path_);
+  void Error(const Place& at, const std::string& text) {
+    const std::string path = at.Text();
     errors.push_back(path.empty() ? text : path + ": " + text);
   }
 
-  void Any(const Schema& schema, const Json& value, bool keep_unknown) {
+  void Any(const Schema& schema, const Json& value, bool keep_unknown, const Place& at) {
     if (schema.int_or_string) {
-      if (!IsScalar(value)) Error("expected any scalar, got &{" + GoText(value) + "}");
+      if (!IsScalar(value)) Error(at, "expected any scalar, got &{" + GoText(value) + "}");
     } else if (value.is_object()) {
-      Map(schema, value, keep_unknown);
+      Map(schema, value, keep_unknown, at);
     } else if (value.is_array()) {
-      List(schema, value, keep_unknown);
+      List(schema, value, keep_unknown, at);
     }
   }
 
-  void Scalar(const Schema& schema, const Json& value) {
+  void Scalar(const Schema& schema, const Json& value, const Place& at) {
     const bool free_text =
         schema.type == Type::kString && !schema.format.empty() && schema.format != "byte";
     if (free_text) {
-      if (!IsScalar(value)) Error("expected any scalar, got &{" + GoText(value) + "}");
+      if (!IsScalar(value)) Error(at, "expected any scalar, got &{" + GoText(value) + "}");
     } else if (schema.type == Type::kString) {
       if (!value.is_string()) {
-        Error("expected string, got &value.valueUnstructured{Value:" + GoSyntax(value) + "}");
+        Error(at, "expected string, got &value.valueUnstructured{Value:" + GoSyntax(value) + "}");
       }
     } else if (schema.type == Type::kBoolean) {
-      if (!value.is_boolean()) Error("expected boolean, got &{" + GoText(value) + "}");
+      if (!value.is_boolean()) Error(at, "expected boolean, got &{" + GoText(value) + "}");
     } else if (!value.is_number()) {
-      Error("expected numeric (int or float), got " + std::string(GoTypeName(value)));
+      Error(at, "expected numeric (int or float), got " + std::string(GoTypeName(value)));
     }
   }
 
-  void Map(const Schema& schema, const Json& value, bool keep_unknown) {
-    if (!value.is_object()) return Error("expected map, got &{" + GoText(value) + "}");
+  void Map(const Schema& schema, const Json& value, bool keep_unknown, const Place& at) {
+    if (!value.is_object()) return Error(at, "expected map, got &{" + GoText(value) + "}");
     for (const auto& [name, member] : value.items()) {
       const MemberType type = MemberOf(&schema, name);
-      path_.push_back(NameElement(name));
-      const bool allowed = type.allowed || keep_unknown;
-      if (allowed) {
-        Value(type.schema, member, keep_unknown);
-      } else {
-        Error("field not declared in schema");
-      }
-      path_.pop_back();
-      if (!allowed) return;
+      const Place below{&at, name, {}, 0};
+      if (!type.allowed && !keep_unknown) return Error(below, "field not declared in schema");
+      Value(type.schema, member, keep_unknown, below);
     }
   }
 
-  void List(const Schema& schema, const Json& value, bool keep_unknown) {
-    if (!value.is_array()) return Error("expected list, got &{" + GoText(value) + "}");
+  void List(const Schema& schema, const Json& value, bool keep_unknown, const Place& at) {
+    if (!value.is_array()) return Error(at, "expected list, got &{" + GoText(value) + "}");
     const bool granular = schema.list_type != ListType::kAtomic;
-    std::unordered_set<std::string> seen;
-    std::string element;
+    std::vector<std::string> elements(granular ? value.size() : 0);
     std::string error;
     for (std::size_t i = 0; i < value.size(); ++i) {
-      if (!granular) {
-        element = "i:" + std::to_string(i);
-      } else if (!ItemElement(schema, value[i], element, error)) {
-        return Error("element " + std::to_string(i) + ": " + error);
-      } else if (!seen.insert(element).second) {
-        Error("duplicate entries for key " + ElementText(element));
+      Place below{&at, {}, {}, i};
+      if (granular) {
+        if (!ItemElement(schema, value[i], elements[i], error)) {
+          return Error(at, "element " + std::to_string(i) + ": " + error);
+        }
+        below.element = elements[i];
       }
-      path_.push_back(element);
-      Value(schema.items, value[i], keep_unknown);
-      path_.pop_back();
+      Value(schema.items, value[i], keep_unknown, below);
     }
+    Duplicates(std::move(elements), at);
   }
 
-  FieldPath path_;
+  void Duplicates(std::vector<std::string> elements, const Place& at) {
+    if (elements.size() < 2) return;
+    std::sort(elements.begin(), elements.end());
+    for (std::size_t i = 1; i < elements.size(); ++i) {
+      if (elements[i] != elements[i - 1]) continue;
+      Error(at, "duplicate entries for key " + ElementText(elements[i]));
+    }
+  }
 };
 
 }  // namespace
@@ -158,7 +172,7 @@ std::string GoText(const Json& value) {
 
 std::string CheckTyped(const Schema* schema, const Json& config) {
   TypeCheck check;
-  check.Value(schema, config, false);
+  check.Value(schema, config, false, {nullptr, {}, {}, 0});
   if (check.errors.empty()) return "";
   if (check.errors.size() == 1) return check.errors.front();
   std::string out = "errors:";

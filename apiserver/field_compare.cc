@@ -29,13 +29,20 @@ void MapFields(const Schema* schema, const Json& value, FieldSet& out) {
   }
 }
 
+// Items with a repeated key are owned as one lump: there is no telling them apart.
 void ListFields(const Schema& schema, const Json& list, FieldSet& out) {
-  const ListIndex index(schema, list);
-  for (const ListIndex::Item& item : index.items()) {
-    FieldSet below;
-    if (!item.repeated) below = Fields(schema.items, *item.value);
-    below.member = true;
-    out.Attach(item.element, std::move(below));
+  out.children.reserve(list.size());
+  std::string element;
+  std::string error;
+  for (const Json& item : list) {
+    if (!ItemElement(schema, item, element, error)) continue;
+    FieldSet& slot = out.At(element);
+    if (slot.member) {
+      slot.children.clear();
+    } else {
+      slot = Fields(schema.items, item);
+      slot.member = true;
+    }
   }
 }
 
@@ -127,6 +134,7 @@ class Comparison {
   static void Lists(const Schema& schema, const Json* before, const Json* after,
                     FieldChanges& out) {
     static const Json kNone = Json::array();
+    if (before && after && *before == *after) return;
     const ListIndex left(schema, before ? *before : kNone);
     const ListIndex right(schema, after ? *after : kNone);
     for (const ListIndex::Item& item : left.items()) {

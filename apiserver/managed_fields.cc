@@ -48,12 +48,12 @@ Result<OwnerEntry> DecodeEntry(const Json& entry, std::size_t position) {
   if (const Json* fields = Find(entry, {"fieldsV1"}); fields && !fields->is_null()) {
     out.fields = TRY(FieldSet::FromFieldsV1(*fields));
   }
-  out.stored = entry;
+  out.stored = &entry;
   return out;
 }
 
 Json EncodeEntry(OwnerEntry& entry) {
-  if (!entry.stored.is_null()) return std::move(entry.stored);
+  if (entry.stored) return *entry.stored;
   Json out = Json::object();
   auto& object = out.get_ref<Json::object_t&>();
   object.emplace("apiVersion", std::move(entry.api_version));

@@ -1,6 +1,6 @@
-// The entries of metadata.managedFields: who owns which fields, written how and when. A value
-// decoded from an object, changed, and encoded back; entries that did not change keep their
-// stored JSON.
+// The entries of metadata.managedFields: who owns which fields, written how and when. Decoded
+// from a list, changed, and encoded back; entries that did not change keep their stored JSON, to
+// which they point: the list must outlive them.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct OwnerEntry {
   std::string subresource;
   std::string time;  // RFC 3339, "" when never given
   FieldSet fields;
-  Json stored;  // the entry as decoded; null once it no longer holds
+  const Json* stored = nullptr;  // the entry as decoded; null once it no longer holds
 
   // Replaces the field set; the stored form is dropped.
   void SetFields(FieldSet set);
