@@ -17,16 +17,36 @@ namespace {
 using storage::Txn;
 using storage::TxnResult;
 
-Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
-  openapi::DropNulls(*call.type, draft.object);
-  if (call.type->builtin) {
-    if (auto problem = openapi::CheckBuiltinTypes(*call.type, draft.object)) {
-      return BadRequest(call.type->gvk.kind + " in version " + Quoted(call.type->gvk.version) +
-                        " cannot be handled as a " + call.type->gvk.kind + ": " + *problem);
+// Owner references given twice are taken once, with a warning.
+void DropRepeatedOwners(Call& call, Json& object) {
+  Json* owners = Find(object, {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array()) return;
+  Json kept = Json::array();
+  std::string repeated;
+  for (Json& owner : *owners) {
+    if (std::find(kept.begin(), kept.end(), owner) == kept.end()) {
+      kept.push_back(std::move(owner));
+    } else {
+      repeated += (repeated.empty() ? "" : ", ") + StringAt(owner, {"uid"});
     }
   }
+  *owners = std::move(kept);
+  if (repeated.empty()) return;
+  call.Warn(".metadata.ownerReferences contains duplicate entries; API server dedups owner "
+            "references in 1.20+, and may reject such requests as early as 1.24; please fix your "
+            "requests; duplicate UID(s) observed: " + repeated);
+}
+
+Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
+  openapi::DropNulls(*call.type, draft.object);
+  if (auto problem = openapi::CheckBuiltinTypes(*call.type, draft.object)) {
+    if (draft.patch) return InvalidPatch(*draft.patch, *problem);
+    return BadRequest(call.type->gvk.kind + " in version " + Quoted(call.type->gvk.version) +
+                      " cannot be handled as a " + call.type->gvk.kind + ": " + *problem);
+  }
   TRY(ReportFields(call, options, openapi::PruneUnknown(*call.type, draft.object),
-                   draft.duplicates));
+                   draft.duplicates, draft.patch));
+  DropRepeatedOwners(call, draft.object);
   openapi::ApplyDefaults(*call.type, draft.object);
   return Ok();
 }
@@ -119,14 +139,29 @@ void RestoreParts(const Call& call, const Json& live, Json& object) {
   }
 }
 
+// Where kube-apiserver would keep the object, for texts that name its key.
+std::string RegistryKey(const Call& call) {
+  std::string key = "/registry/";
+  if (!call.type->builtin) key += call.type->gvk.group + "/";
+  key += call.type->plural + "/";
+  if (call.type->namespaced) key += call.info.ns + "/";
+  return key + call.info.name;
+}
+
 Result<void> CheckPreconditions(const Call& call, const Json& live, const Json& object) {
   const std::string& name = call.info.name;
   const std::string& group = call.type->gvk.group;
   const std::string uid = StringAt(object, {"metadata", "uid"});
   const std::string live_uid = StringAt(live, {"metadata", "uid"});
   if (!uid.empty() && uid != live_uid) {
+    if (call.info.verb == "patch") {
+      // The metadata of a built-in is checked by its kind and once more by the store.
+      const Cause immutable = InvalidValue("metadata.uid", Quoted(uid), "field is immutable");
+      return Invalid(call.type->gvk.kind, group, name,
+                     std::vector<Cause>(call.type->builtin ? 2 : 1, immutable));
+    }
     return Conflict(call.type->plural, group, name,
-                    "StorageError: invalid object, Code: 4, Key: " + call.Key().ToStoreKey() +
+                    "StorageError: invalid object, Code: 4, Key: " + RegistryKey(call) +
                         ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
                         "precondition: " + uid + ", UID in object meta: " + live_uid);
   }
@@ -161,11 +196,19 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   return std::move(object);
 }
 
+Status Taken(const Call& call, const Object& existing) {
+  Status taken = AlreadyExists(call.type->plural, call.type->gvk.group, existing.meta().name);
+  if (existing.meta().deletion_timestamp.empty()) return taken;
+  return Status(Reason::kAlreadyExists, "object is being deleted: " + taken.message(),
+                taken.details());
+}
+
 }  // namespace
 
 Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   Json& object = draft.object;
   TRY(PrepareIdentity(call, object));
+  TRY(CheckDefinition(call));
   TRY(CheckNamespace(call, StringAt(object, {"metadata", "name"})));
   if (call.type->has_status) object.erase("status");
   TRY(Normalize(call, options, draft));
@@ -188,9 +231,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     TRY(key.Check());
     std::string bytes = TRY(EncodeStored(call, object));
     if (options.dry_run) {
-      if (call.hub.store.Get(key) != nullptr) {
-        return AlreadyExists(call.type->plural, call.type->gvk.group, name);
-      }
+      if (const ObjectPtr existing = call.hub.store.Get(key)) return Taken(call, *existing);
       return Outcome{TRY(Object::Decode(bytes, Revision())), true, false};
     }
     Txn txn;
@@ -201,13 +242,9 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     const TxnResult result = TRY(call.hub.store.Commit(std::move(txn)));
     if (result.committed) return Outcome{TRY(Object::Decode(*stored, result.revision)), true, false};
     if (generated && attempt + 1 < limits::kGenerateNameAttempts) continue;
-    Status taken = AlreadyExists(call.type->plural, call.type->gvk.group, name);
     const ObjectPtr existing = call.hub.store.Get(key);
-    if (existing != nullptr && !existing->meta().deletion_timestamp.empty()) {
-      return Status(Reason::kAlreadyExists, "object is being deleted: " + taken.message(),
-                    taken.details());
-    }
-    return taken;
+    if (existing != nullptr) return Taken(call, *existing);
+    return AlreadyExists(call.type->plural, call.type->gvk.group, name);
   }
 }
 

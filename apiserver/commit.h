@@ -22,6 +22,7 @@ struct Draft {
   Json object;
   std::vector<std::string> duplicates;
   bool tracked = false;  // managedFields are already right (apply)
+  std::optional<std::string> patch = {};  // the patch, as errors about its result print it
 };
 
 // Creates. AlreadyExists when the name is taken.

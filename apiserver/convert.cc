@@ -100,6 +100,9 @@ void ToStored(const openapi::ResourceType& type, Json& object) {
 void FromStored(const openapi::ResourceType& type, Json& object) {
   if (IsEvents(type)) {
     for (const Renamed& member : kEventMembers) Rename(object, member.core, member.events);
+    for (const char* member : {"reportingController", "reportingInstance"}) {
+      if (StringAt(object, {member}).empty()) object.erase(member);
+    }
   }
   if (IsHpaV1(type)) HpaToV1(object);
   object["apiVersion"] = type.gvk.ApiVersion();

@@ -11,7 +11,8 @@ Result<Response> Delete(Call& call) {
   if (outcome.removed && !call.type->returns_deleted) {
     return RenderDeleted(call, outcome.object->meta().name, outcome.object->meta().uid);
   }
-  return RenderObject(call, 200, *outcome.object);
+  const bool pending = !outcome.removed && request.orphans_refused;
+  return RenderObject(call, pending ? 202 : 200, *outcome.object);
 }
 
 Result<Response> DeleteCollection(Call& call) {
@@ -33,7 +34,7 @@ Result<Response> DeleteCollection(Call& call) {
       if (outcome.error().reason() == Reason::kNotFound) continue;
       return std::move(outcome).error();
     }
-    page.entries.push_back({entry.workspace, outcome->object});
+    page.entries.push_back(std::move(entry));
   }
   call.info.ns = ns;
   return RenderList(call, page);

@@ -4,7 +4,9 @@
 #include "apiserver/authz.h"
 #include "apiserver/health.h"
 #include "apiserver/kinds.h"
+#include "apiserver/negotiate.h"
 #include "apiserver/render.h"
+#include "apiserver/router_error.h"
 #include "apiserver/verbs.h"
 #include "storage/object/log.h"
 
@@ -43,12 +45,35 @@ Result<Response> RunVerb(Call& call) {
   return MethodNotAllowed(verb, call.type->plural, call.type->gvk.group);
 }
 
+// Built-in APIs are routed by path: an unknown resource of a known version has another answer
+// than an unknown version. Custom resources have one answer for both.
+bool IsBuiltinVersion(const openapi::Catalog& catalog, const RequestInfo& info) {
+  for (const openapi::Group& group : catalog.groups()) {
+    if (group.name != info.group) continue;
+    for (const openapi::GroupVersion& version : group.versions) {
+      if (version.version != info.version) continue;
+      return !version.resources.empty() && version.resources.front()->builtin;
+    }
+  }
+  return false;
+}
+
 // Scope of the URL against the kind's scope; false means there is no such path.
 bool ScopeFits(const RequestInfo& info, const openapi::ResourceType& type) {
   if (info.all_workspaces) return info.verb == "list" || info.verb == "watch";
   if (!type.namespaced) return info.ns.empty();
   if (!info.ns.empty()) return true;
-  return info.name.empty() && (info.verb == "list" || info.verb == "watch");
+  return info.name.empty();
+}
+
+// Objects of all namespaces can be read but not written.
+bool WritesAllNamespaces(const RequestInfo& info, const openapi::ResourceType& type) {
+  return type.namespaced && info.ns.empty() && info.verb != "list" && info.verb != "watch";
+}
+
+Status MayNot(const RequestInfo& info, const openapi::ResourceType& type) {
+  if (type.builtin) return RouterError(405);
+  return MethodNotAllowed(info.verb, type.plural, type.gvk.group);
 }
 
 Result<void> CheckVerb(const RequestInfo& info, const openapi::ResourceType& type) {
@@ -57,7 +82,9 @@ Result<void> CheckVerb(const RequestInfo& info, const openapi::ResourceType& typ
     allowed = type.HasVerb(info.verb);
   } else {
     const openapi::Subresource* sub = type.FindSubresource(info.subresource);
-    if (sub == nullptr) return NotFound(type.plural, type.gvk.group, info.name);
+    if (sub == nullptr) {
+      return type.builtin ? RouterError(404) : NotFound(type.plural, type.gvk.group, info.name);
+    }
     const bool ours = info.subresource == "status" || info.subresource == "scale" ||
                       info.subresource == "finalize";
     for (const std::string& verb : sub->verbs) allowed = allowed || verb == info.verb;
@@ -66,9 +93,12 @@ Result<void> CheckVerb(const RequestInfo& info, const openapi::ResourceType& typ
                     "subresource " + Quoted(info.subresource) + " has no backend in a workspace");
     }
   }
-  if (!allowed) return MethodNotAllowed(info.verb, type.plural, type.gvk.group);
-  if (info.verb == "create" && !info.name.empty() && info.subresource.empty()) {
-    return MethodNotAllowed(info.verb, type.plural, type.gvk.group);
+  const bool named = !info.name.empty();
+  if (allowed && !named && (info.verb == "update" || info.verb == "patch")) {
+    return type.builtin ? RouterError(405) : BadRequest("name must be provided");
+  }
+  if (!allowed || (info.verb == "create" && named && info.subresource.empty())) {
+    return MayNot(info, type);
   }
   return Ok();
 }
@@ -96,14 +126,14 @@ bool Dispatcher::MayBlock(const Request& request) const {
 
 Response Dispatcher::Handle(const Request& request) {
   auto response = Route(request, nullptr);
-  Response out = response.ok() ? std::move(*response) : RenderError(response.error());
+  Response out = response.ok() ? std::move(*response) : RenderError(request, response.error());
   AddCommonHeaders(request, out);
   return out;
 }
 
 Response Dispatcher::HandleAs(const Request& request, const User& user) {
   auto response = Route(request, &user);
-  return response.ok() ? std::move(*response) : RenderError(response.error());
+  return response.ok() ? std::move(*response) : RenderError(request, response.error());
 }
 
 Result<Response> Dispatcher::Route(const Request& request, const User* known) {
@@ -119,12 +149,23 @@ Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, 
       info.all_workspaces ? hub_.workspaces.All() : TRY(hub_.workspaces.Find(info.workspace));
   ResourceTypePtr type = workspace.catalog->FindShared(info.group, info.version, info.resource);
   if (type == nullptr && info.all_workspaces) type = AnyCustomType(info);
-  if (type == nullptr || !ScopeFits(info, *type)) return TextResponse(404, "404 page not found\n");
+  if (type == nullptr || !ScopeFits(info, *type)) {
+    if (IsBuiltinVersion(*workspace.catalog, info)) return RouterError(404);
+    return TextResponse(404, "404 page not found\n");
+  }
+  if (type->builtin && (request.method == "HEAD" || WritesAllNamespaces(info, *type))) {
+    return RouterError(405);
+  }
+  if (WritesAllNamespaces(info, *type)) return TextResponse(404, "404 page not found\n");
   TRY(CheckVerb(info, *type));
+  TRY(CheckRouteMedia(request, info, *type));
+  if (info.verb != "list" && info.verb != "watch" && info.verb != "deletecollection") {
+    TRY(Negotiate(request, info.query, *type, Shape::kSingle));
+  }
   Call call{hub_, request, std::move(info), user, std::move(workspace), std::move(type), {}};
   if (!call.type->deprecation_warning.empty()) call.Warn(call.type->deprecation_warning);
   auto result = RunVerb(call);
-  Response response = result.ok() ? std::move(*result) : RenderError(result.error());
+  Response response = result.ok() ? std::move(*result) : RenderError(request, result.error());
   for (const std::string& warning : call.warnings) {
     response.headers.Add("warning", WarningHeader(warning));
   }

@@ -59,6 +59,11 @@ Result<void> CheckDeletePreconditions(const Call& call, const Object& stored,
                         std::string(record) + "). " + std::string(perhaps));
   };
   if (!request.uid.empty() && request.uid != stored.meta().uid) {
+    if (RulesOf(*call.type).store_preconditions) {
+      return Conflict(call.type->plural, call.type->gvk.group, stored.meta().name,
+                      "Precondition failed: UID in precondition: " + request.uid +
+                          ", UID in object meta: " + std::string(stored.meta().uid));
+    }
     return conflict("UID", request.uid, stored.meta().uid,
                     "The object might have been deleted and then recreated");
   }

@@ -17,12 +17,15 @@ constexpr std::string_view kCrdCleanup = "customresourcecleanup.apiextensions.k8
 
 // Namespaces.
 
-Result<void> PrepareNamespace(Call&, Json& object, const Json* live) {
+Result<void> PrepareNamespace(Call& call, Json& object, const Json* live) {
   const std::string name = StringAt(object, {"metadata", "name"});
   if (!name.empty()) Set(object, {"metadata", "labels", "kubernetes.io/metadata.name"}, name);
   if (live == nullptr) {
     Set(object, {"spec", "finalizers"}, Json::array({"kubernetes"}));
     Set(object, {"status"}, {{"phase", "Active"}});
+  } else if (call.info.subresource != "finalize") {
+    const Json* finalizers = Find(*live, {"spec", "finalizers"});
+    if (finalizers != nullptr) Set(object, {"spec", "finalizers"}, *finalizers);
   }
   return Ok();
 }
@@ -139,6 +142,7 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     ns.holds = NamespaceHolds;
     ns.on_terminating = TerminateNamespace;
     ns.may_delete = MayDeleteNamespace;
+    ns.store_preconditions = true;
     KindRules& crd = rules[kCrdResource];
     crd.prepare = PrepareCrd;
     crd.validate = ValidateCrdObject;
@@ -168,6 +172,17 @@ Result<void> CheckNamespace(const Call& call, const std::string& resource_name) 
     return status;
   }
   return Ok();
+}
+
+Result<void> CheckDefinition(const Call& call) {
+  if (call.type->builtin) return Ok();
+  const std::string name = call.type->plural + "." + call.type->gvk.group;
+  const ObjectPtr crd = call.hub.store.Get({call.info.workspace, kCrdResource, "", name});
+  if (crd == nullptr || crd->meta().deletion_timestamp.empty()) return Ok();
+  Status status = MethodNotAllowed("create", call.type->plural, call.type->gvk.group);
+  return Status(Reason::kMethodNotAllowed,
+                "create not allowed while custom resource definition is terminating",
+                status.details());
 }
 
 void AddBootstrapObjects(const Workspace& workspace, openapi::WorkspaceType type,

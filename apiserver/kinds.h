@@ -23,6 +23,8 @@ struct KindRules {
   // Changes to an object that is being deleted but stays for now.
   void (*on_terminating)(Json& object) = nullptr;
   Result<void> (*may_delete)(const Call& call, std::string_view name) = nullptr;
+  // Delete preconditions are worded as the store words those of an update.
+  bool store_preconditions = false;
 };
 
 // The rules of a kind; an empty row for most.
@@ -30,6 +32,9 @@ const KindRules& RulesOf(const openapi::ResourceType& type);
 
 // 404 or 403 when nothing can be created in that namespace now.
 Result<void> CheckNamespace(const Call& call, const std::string& resource_name);
+
+// 405 when the kind's definition is being deleted.
+Result<void> CheckDefinition(const Call& call);
 
 // The objects every new workspace of that type starts with, as puts into `txn`.
 void AddBootstrapObjects(const Workspace& workspace, openapi::WorkspaceType type,

@@ -11,15 +11,15 @@ constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 constexpr std::size_t kSuffix = 5;
 constexpr std::size_t kBase = 63 - kSuffix;
 
-Result<void> PrepareNamespaceField(const Call& call, Json& object) {
+// `mismatch` is the answer when the body names another namespace than the URL.
+Result<void> PrepareNamespaceField(const Call& call, Json& object, const std::string& mismatch) {
   const std::string ns = StringAt(object, {"metadata", "namespace"});
   if (!call.type->namespaced) {
     if (!ns.empty()) Erase(object, {"metadata", "namespace"});
     return Ok();
   }
   if (!ns.empty() && ns != call.info.ns) {
-    return BadRequest("the namespace of the provided object does not match the namespace sent on "
-                      "the request");
+    return BadRequest(mismatch);
   }
   Set(object, {"metadata", "namespace"}, call.info.ns);
   return Ok();
@@ -33,10 +33,12 @@ Result<void> PrepareIdentity(const Call& call, Json& object) {
                   "resourceVersion should not be set on objects to be created");
   }
   for (const char* member : {"uid", "creationTimestamp", "deletionTimestamp", "selfLink",
-                             "deletionGracePeriodSeconds", "resourceVersion", "generation"}) {
+                             "deletionGracePeriodSeconds", "resourceVersion"}) {
     Erase(object, {"metadata", member});
   }
-  TRY(PrepareNamespaceField(call, object));
+  TRY(PrepareNamespaceField(call, object,
+                            "the namespace of the provided object does not match the namespace "
+                            "sent on the request"));
   const std::string name = StringAt(object, {"metadata", "name"});
   if (!call.info.name.empty()) {
     if (name.empty()) {
@@ -59,7 +61,11 @@ Result<void> CheckIdentity(const Call& call, Json& object) {
     return BadRequest("the name of the object (" + name + ") does not match the name on the URL (" +
                       call.info.name + ")");
   }
-  return PrepareNamespaceField(call, object);
+  return PrepareNamespaceField(call, object,
+                               "the namespace of the object (" +
+                                   StringAt(object, {"metadata", "namespace"}) +
+                                   ") does not match the namespace on the request (" +
+                                   call.info.ns + ")");
 }
 
 bool NeedsName(const Json& object) {

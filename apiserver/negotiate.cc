@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "openapi/protobuf.h"
+
 namespace mailroom::apiserver {
 namespace {
 
@@ -49,25 +51,51 @@ std::vector<Clause> ParseAccept(std::string_view header) {
   return clauses;
 }
 
-bool ReadForm(const Clause& clause, Shape shape, Accepted& accepted) {
-  if (clause.as.empty()) return true;
-  if (clause.group != "meta.k8s.io" || (clause.version != "v1" && clause.version != "v1beta1")) {
+// Reads the conversion a clause asks for; false when this endpoint has no such conversion.
+bool ReadForm(const Clause& clause, const openapi::ResourceType& type, Accepted& accepted) {
+  if (clause.as.empty()) {
+    return accepted.media != Media::kProtobuf || (type.builtin && openapi::HasProtobuf(type.gvk));
+  }
+  if (clause.group != "meta.k8s.io" || (clause.version != "v1" && clause.version != "v1beta1") ||
+      !type.stored) {
     return false;
   }
   accepted.meta_version = clause.version;
   if (clause.as == "Table") {
     accepted.form = Form::kTable;
-    return true;
+    return accepted.media != Media::kProtobuf;
   }
-  if (clause.as == "PartialObjectMetadata" && shape == Shape::kSingle) {
-    accepted.form = Form::kPartial;
-    return true;
+  if (clause.as == "PartialObjectMetadata") accepted.form = Form::kPartial;
+  if (clause.as == "PartialObjectMetadataList") accepted.form = Form::kPartialList;
+  return accepted.form != Form::kObject;
+}
+
+// An object asked for as a list, or a list asked for as an object.
+Result<void> CheckShape(const Accepted& accepted, const openapi::ResourceType& type, Shape shape) {
+  if (accepted.form == Form::kPartial && shape == Shape::kList) {
+    return Status(Reason::kNotAcceptable,
+                  "you requested PartialObjectMetadata, but the requested object is a list (*" +
+                      GoTypeName(type, type.list_kind) + ")");
   }
-  if (clause.as == "PartialObjectMetadataList" && shape == Shape::kList) {
-    accepted.form = Form::kPartialList;
-    return true;
+  if (accepted.form == Form::kPartialList && shape != Shape::kList) {
+    return Status(Reason::kNotAcceptable,
+                  "you requested PartialObjectMetadataList, but the requested object is not a list "
+                  "(*" + GoTypeName(type, type.gvk.kind) + ")");
   }
-  return false;
+  return Ok();
+}
+
+bool ReadMedia(const Clause& clause, Media& media) {
+  if (clause.type == "application/json" || clause.type == "*/*" || clause.type == "application/*") {
+    media = Media::kJson;
+  } else if (clause.type == "application/yaml") {
+    media = Media::kYaml;
+  } else if (clause.type == openapi::kProtobufMediaType) {
+    media = Media::kProtobuf;
+  } else {
+    return false;
+  }
+  return true;
 }
 
 bool WantsPretty(const Request& request, const Query& query) {
@@ -77,31 +105,52 @@ bool WantsPretty(const Request& request, const Query& query) {
          agent.starts_with("Mozilla/5.0");
 }
 
-}  // namespace
-
-Result<Accepted> Negotiate(const Request& request, const Query& query, Shape shape) {
+std::string AcceptHeader(const Request& request) {
   std::string header;
   for (std::string_view value : request.headers.All("accept")) {
     if (!header.empty()) header += ',';
     header += value;
   }
-  if (Trim(header).empty()) header = "*/*";
-  for (const Clause& clause : ParseAccept(header)) {
+  return Trim(header).empty() ? "*/*" : header;
+}
+
+}  // namespace
+
+Result<Accepted> Negotiate(const Request& request, const Query& query,
+                           const openapi::ResourceType& type, Shape shape) {
+  for (const Clause& clause : ParseAccept(AcceptHeader(request))) {
     Accepted accepted;
     accepted.pretty = WantsPretty(request, query);
-    if (clause.type == "application/json" || clause.type == "*/*" ||
-        clause.type == "application/*") {
-      accepted.media = Media::kJson;
-    } else if (clause.type == "application/yaml") {
-      accepted.media = Media::kYaml;
-    } else {
-      continue;
-    }
-    if (ReadForm(clause, shape, accepted)) return accepted;
+    if (!ReadMedia(clause, accepted.media)) continue;
+    if (shape == Shape::kWatch && accepted.media == Media::kYaml) continue;
+    if (!ReadForm(clause, type, accepted)) continue;
+    TRY(CheckShape(accepted, type, shape));
+    return accepted;
+  }
+  if (shape == Shape::kWatch) {
+    return Status(Reason::kNotAcceptable,
+                  "only the following media types are accepted: application/json;stream=watch, "
+                  "application/vnd.kubernetes.protobuf;stream=watch");
   }
   return Status(Reason::kNotAcceptable,
                 "only the following media types are accepted: application/json, application/yaml, "
                 "application/vnd.kubernetes.protobuf");
+}
+
+Media NegotiateError(const Request& request) {
+  Media media = Media::kJson;
+  for (const Clause& clause : ParseAccept(AcceptHeader(request))) {
+    if (ReadMedia(clause, media)) return media;
+  }
+  return Media::kJson;
+}
+
+std::string GoTypeName(const openapi::ResourceType& type, std::string_view kind) {
+  if (!type.builtin) return kind == type.list_kind ? "unstructured.UnstructuredList"
+                                                   : "unstructured.Unstructured";
+  const std::string& group = type.gvk.group;
+  const bool core = group.empty() || group == "events.k8s.io";
+  return (core ? std::string("core") : group.substr(0, group.find('.'))) + "." + std::string(kind);
 }
 
 }  // namespace mailroom::apiserver

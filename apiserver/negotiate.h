@@ -4,12 +4,13 @@
 #include <string>
 
 #include "apiserver/request_info.h"
+#include "openapi/resource_type.h"
 #include "storage/object/message.h"
 #include "storage/object/result.h"
 
 namespace mailroom::apiserver {
 
-enum class Media { kJson, kYaml };
+enum class Media { kJson, kYaml, kProtobuf };
 enum class Form { kObject, kTable, kPartial, kPartialList };
 
 struct Accepted {
@@ -19,9 +20,16 @@ struct Accepted {
   bool pretty = false;
 };
 
-enum class Shape { kSingle, kList };
+enum class Shape { kSingle, kList, kWatch };
 
-// NotAcceptable when no clause fits. Clauses are tried in the order of their q values.
-Result<Accepted> Negotiate(const Request& request, const Query& query, Shape shape);
+// The form of an answer that holds objects of `type`; NotAcceptable when no clause fits. Clauses
+// are tried in the order of their q values.
+Result<Accepted> Negotiate(const Request& request, const Query& query,
+                           const openapi::ResourceType& type, Shape shape);
+// The media type for an error, which is sent whatever the client accepts.
+Media NegotiateError(const Request& request);
+
+// The Go type that error texts name: `core.ConfigMap`.
+std::string GoTypeName(const openapi::ResourceType& type, std::string_view kind);
 
 }  // namespace mailroom::apiserver

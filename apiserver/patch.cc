@@ -1,7 +1,9 @@
 #include "apiserver/commit.h"
+#include "apiserver/go_text.h"
 #include "apiserver/json_patch.h"
 #include "apiserver/names.h"
 #include "apiserver/render.h"
+#include "apiserver/router_error.h"
 #include "apiserver/strategic_merge.h"
 #include "apiserver/verbs.h"
 #include "storage/object/json_path.h"
@@ -37,6 +39,34 @@ Result<Json> PatchedBy(const Call& call, PatchType type, const Json& live, const
     case PatchType::kApply: break;
   }
   return Internal("apply is not a patch function");
+}
+
+// The document of a patch. What is said about a broken one depends on the kind of patch.
+Result<ParsedJson> ReadPatch(const Call& call, PatchType type) {
+  auto parsed = ParseJsonStrict(call.request.body);
+  const char* prefix = type == PatchType::kStrategic ? "" : "error decoding patch: ";
+  if (!parsed.ok()) {
+    const std::string problem = JsonSyntaxProblem(call.request.body);
+    return BadRequest(prefix + (problem.empty() ? parsed.error().message() : problem));
+  }
+  if (type == PatchType::kStrategic && !parsed->value.is_object()) {
+    return BadRequest("json: cannot unmarshal " + std::string(JsonKindName(parsed->value)) +
+                      " into Go value of type map[string]interface {}");
+  }
+  if (type == PatchType::kJson) {
+    for (std::string& path : parsed->duplicates) path = "json patch duplicate field " + Quoted(path);
+  }
+  return std::move(*parsed);
+}
+
+// A patch may name the kind and version of the object but not change them.
+Result<void> CheckKind(const Call& call, const Json& patched, const std::string& shown) {
+  const std::string kind = StringAt(patched, {"kind"});
+  const std::string version = StringAt(patched, {"apiVersion"});
+  const GroupVersionKind& expected = call.type->gvk;
+  if (kind == expected.kind && version == expected.ApiVersion()) return Ok();
+  return InvalidPatch(shown, "no kind " + Quoted(kind) + " is registered for version " +
+                                 Quoted(version) + " in scheme \"pkg/api/legacyscheme/scheme.go:30\"");
 }
 
 Result<Json> ApplyConfig(const Call& call) {
@@ -100,14 +130,20 @@ Result<Response> Patch(Call& call) {
     return Invalid("PatchOptions", "meta.k8s.io", "",
                    {ForbiddenValue("force", "may not be specified for non-apply patch")});
   }
-  ParsedJson patch = TRY(ParseJsonStrict(call.request.body));
+  ParsedJson patch = TRY(ReadPatch(call, type));
   const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
-    Json patched = TRY(PatchedBy(call, type, live, patch.value));
+    auto made = PatchedBy(call, type, live, patch.value);
+    if (!made.ok()) {
+      const bool refused = made.error().reason() == Reason::kInvalid;
+      return refused ? RouterError(422) : std::move(made).error();
+    }
+    Json patched = std::move(*made);
     if (!patched.is_object()) return BadRequest("the patched document is not an object");
-    patched["apiVersion"] = call.type->gvk.ApiVersion();
-    patched["kind"] = call.type->gvk.kind;
+    const std::string shown =
+        type == PatchType::kStrategic ? PrintedMap(patch.value) : DumpJson(patched);
+    TRY(CheckKind(call, patched, shown));
     TRY(CheckIdentity(call, patched));
-    return Draft{std::move(patched), patch.duplicates, false};
+    return Draft{std::move(patched), patch.duplicates, false, shown};
   }));
   return RenderObject(call, 200, *outcome.object);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "apiserver/go_text.h"
+#include "apiserver/router_error.h"
 #include "openapi/base64.h"
 #include "storage/object/json.h"
 #include "storage/object/json_path.h"
@@ -12,8 +14,9 @@ namespace {
 
 constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 
-Status InvalidOptions(Cause cause) {
-  return Invalid("ListOptions", "meta.k8s.io", "", {std::move(cause)});
+Result<void> CheckCauses(std::vector<Cause> causes) {
+  if (causes.empty()) return Ok();
+  return Invalid("ListOptions", "meta.k8s.io", "", std::move(causes));
 }
 
 // Tokens travel in query strings, so they use the URL-safe alphabet without padding.
@@ -36,17 +39,21 @@ Result<std::optional<Revision>> ParseRevision(const std::string& text) {
   std::uint64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return BadRequest("invalid resource version: " + Quoted(text));
+    return Status(Reason::kUnknown, 500,
+                  "resourceVersion: Invalid value: " + Quoted(text) +
+                      ": strconv.ParseUint: parsing " + Quoted(text) + ": invalid syntax");
   }
   return std::optional<Revision>(Revision(value));
 }
 
-Result<Match> ParseMatch(const std::string& text) {
-  if (text.empty()) return Match::kUnset;
+Match ParseMatch(const std::string& text) {
   if (text == "Exact") return Match::kExact;
   if (text == "NotOlderThan") return Match::kNotOlderThan;
-  return InvalidOptions(UnsupportedValue("resourceVersionMatch", Quoted(text),
-                                         {"Exact", "NotOlderThan", ""}));
+  return Match::kUnset;
+}
+
+Cause MatchForbidden(std::string why) {
+  return ForbiddenValue("resourceVersionMatch", std::move(why));
 }
 
 Result<void> CheckFields(const Call& call, const FieldSelector& fields) {
@@ -54,7 +61,7 @@ Result<void> CheckFields(const Call& call, const FieldSelector& fields) {
     if (term.field == "metadata.name" || term.field == "metadata.namespace") continue;
     const auto& known = call.type->selectable_fields;
     if (std::find(known.begin(), known.end(), term.field) != known.end()) continue;
-    if (known.empty()) {
+    if (known.empty() && call.type->builtin) {
       return BadRequest(Quoted(term.field) +
                         " is not a known field selector: only \"metadata.name\", "
                         "\"metadata.namespace\"");
@@ -68,6 +75,18 @@ Result<void> CheckFields(const Call& call, const FieldSelector& fields) {
   return Ok();
 }
 
+// Fields of an Event by the names selectors use, of both APIs, against the stored core form.
+std::string StoredField(const openapi::ResourceType& type, std::string_view field) {
+  if (type.stored_as != GroupResource{"", "events"}) return std::string(field);
+  if (field == "source") return "source.component";
+  if (field == "reportingController") return "reportingComponent";
+  constexpr std::string_view kRegarding = "regarding.";
+  if (field.starts_with(kRegarding)) {
+    return "involvedObject." + std::string(field.substr(kRegarding.size()));
+  }
+  return std::string(field);
+}
+
 Result<ReadOptions> ParseCommon(const Call& call) {
   const Query& query = call.info.query;
   ReadOptions options;
@@ -75,7 +94,7 @@ Result<ReadOptions> ParseCommon(const Call& call) {
   options.fields = TRY(FieldSelector::Parse(query.Get("fieldSelector")));
   TRY(CheckFields(call, options.fields));
   options.resource_version = TRY(ParseRevision(query.Get("resourceVersion")));
-  options.match = TRY(ParseMatch(query.Get("resourceVersionMatch")));
+  options.match = ParseMatch(query.Get("resourceVersionMatch"));
   options.timeout_seconds = TRY(query.Int("timeoutSeconds"));
   if (query.Has("sendInitialEvents")) options.send_initial = query.Bool("sendInitialEvents");
   return options;
@@ -84,30 +103,37 @@ Result<ReadOptions> ParseCommon(const Call& call) {
 }  // namespace
 
 Result<ReadOptions> ParseListOptions(const Call& call) {
+  if (auto revision = ParseGetRevision(call); !revision.ok()) {
+    return BadRequest("invalid resource version: " + revision.error().message());
+  }
   ReadOptions options = TRY(ParseCommon(call));
   const Query& query = call.info.query;
   options.limit = static_cast<std::size_t>(std::max<std::int64_t>(0, TRY(query.Int("limit"))));
   options.continue_token = query.Get("continue");
-  if (options.send_initial) {
-    return InvalidOptions(
-        ForbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for list"));
-  }
-  if (options.match != Match::kUnset) {
-    if (!options.continue_token.empty()) {
-      return InvalidOptions(ForbiddenValue(
-          "resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
-    }
+  std::vector<Cause> causes;
+  if (const std::string match = query.Get("resourceVersionMatch"); !match.empty()) {
     if (!options.resource_version) {
-      return InvalidOptions(ForbiddenValue(
-          "resourceVersionMatch",
+      causes.push_back(MatchForbidden(
           "resourceVersionMatch is forbidden unless resourceVersion is provided"));
     }
-    if (options.match == Match::kExact && *options.resource_version == Revision()) {
-      return InvalidOptions(ForbiddenValue("resourceVersionMatch",
-                                           "resourceVersionMatch \"Exact\" is forbidden for "
-                                           "resourceVersion \"0\""));
+    if (!options.continue_token.empty()) {
+      causes.push_back(
+          MatchForbidden("resourceVersionMatch is forbidden when continue is provided"));
+    }
+    if (options.match == Match::kUnset) {
+      causes.push_back(UnsupportedAsListed("resourceVersionMatch", Quoted(match),
+                                           {"Exact", "NotOlderThan", ""}));
+    }
+    if (options.match == Match::kExact && options.resource_version == Revision()) {
+      causes.push_back(MatchForbidden(
+          "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
     }
   }
+  if (options.send_initial) {
+    causes.push_back(
+        ForbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  }
+  TRY(CheckCauses(std::move(causes)));
   if (!options.continue_token.empty() && options.resource_version &&
       *options.resource_version != Revision()) {
     return BadRequest("specifying resource version is not allowed when using continue");
@@ -118,16 +144,26 @@ Result<ReadOptions> ParseListOptions(const Call& call) {
 Result<ReadOptions> ParseWatchOptions(const Call& call) {
   ReadOptions options = TRY(ParseCommon(call));
   options.bookmarks = call.info.query.Bool("allowWatchBookmarks");
+  std::vector<Cause> causes;
   if (options.send_initial && options.match != Match::kNotOlderThan) {
-    return InvalidOptions(ForbiddenValue(
-        "resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to "
-                                "NotOlderThan"));
+    causes.push_back(
+        MatchForbidden("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
   }
-  if (!options.send_initial && options.match != Match::kUnset) {
-    return InvalidOptions(ForbiddenValue("resourceVersionMatch",
-                                         "resourceVersionMatch is forbidden for watch unless "
-                                         "sendInitialEvents is provided"));
+  if (const std::string match = call.info.query.Get("resourceVersionMatch"); !match.empty()) {
+    if (!options.send_initial) {
+      causes.push_back(MatchForbidden(
+          "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+    }
+    if (options.match != Match::kNotOlderThan) {
+      causes.push_back(
+          UnsupportedAsListed("resourceVersionMatch", Quoted(match), {"NotOlderThan"}));
+    }
+    if (call.info.query.Has("continue")) {
+      causes.push_back(
+          MatchForbidden("resourceVersionMatch is forbidden when continue is provided"));
+    }
   }
+  TRY(CheckCauses(std::move(causes)));
   return options;
 }
 
@@ -137,14 +173,14 @@ Result<std::optional<Revision>> ParseGetRevision(const Call& call) {
 
 storage::Filter FilterOf(const Call& call, const ReadOptions& options) {
   if (options.labels.empty() && options.fields.empty() && call.info.name.empty()) return {};
-  return [labels = options.labels, fields = options.fields,
-          name = call.info.name](const Object& object) {
+  return [labels = options.labels, fields = options.fields, name = call.info.name,
+          type = call.type](const Object& object) {
     if (!name.empty() && object.meta().name != name) return false;
     if (!labels.Matches(object.meta().labels)) return false;
     return fields.empty() || fields.Matches([&](std::string_view field) {
       if (field == "metadata.name") return std::string(object.meta().name);
       if (field == "metadata.namespace") return std::string(object.meta().ns);
-      return object.ScalarAt(field);
+      return object.ScalarAt(StoredField(*type, field));
     });
   };
 }
@@ -157,19 +193,25 @@ std::string EncodeContinue(const ContinueAt& at) {
 }
 
 Result<ContinueAt> DecodeContinue(std::string_view token) {
-  auto bad = [](std::string_view why) {
-    return BadRequest("continue key is not valid: " + std::string(why));
+  auto bad = [](const std::string& why) {
+    return BadRequest("invalid continue token: continue key is not valid: " + why);
   };
   auto text = openapi::DecodeBase64(FromUrlAlphabet(std::string(token)));
-  if (!text) return bad("not base64");
+  if (!text) return bad("illegal base64 data");
   auto tree = ParseJson(*text);
-  if (!tree.ok() || StringAt(*tree, {"v"}) != kTokenVersion) return bad("incorrect version");
+  if (!tree.ok()) return bad(JsonSyntaxProblem(*text));
+  if (const std::string version = StringAt(*tree, {"v"}); version != kTokenVersion) {
+    return bad("server does not recognize this encoded version " + version);
+  }
   const std::int64_t revision = IntAt(*tree, {"rv"});
   ContinueAt at;
   at.start_after = StringAt(*tree, {"start"});
-  if (revision == 0 || at.start_after.empty()) return bad("incorrect encoded start resourceVersion");
+  if (revision == 0) {
+    return bad("incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+  }
+  if (at.start_after.empty()) return bad("encoded start key empty (version meta.k8s.io/v1)");
   for (std::string_view dots : {"/../", "/./"}) {
-    if (("/" + at.start_after + "/").find(dots) != std::string::npos) return bad("unclean path");
+    if (("/" + at.start_after + "/").find(dots) != std::string::npos) return bad(at.start_after);
   }
   if (revision > 0) at.revision = Revision(static_cast<std::uint64_t>(revision));
   return at;

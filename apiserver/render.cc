@@ -2,6 +2,7 @@
 
 #include "apiserver/convert.h"
 #include "apiserver/table.h"
+#include "openapi/protobuf.h"
 #include "storage/object/json_cursor.h"
 #include "storage/object/json_path.h"
 #include "storage/object/yaml.h"
@@ -50,19 +51,24 @@ std::string ListMetadata(const ListPage& page) {
   return out + "}";
 }
 
-Response Finish(const Accepted& accepted, int code, std::string json) {
-  if (accepted.media == Media::kYaml || accepted.pretty) {
-    auto tree = ParseJson(json);
-    if (tree.ok() && accepted.media == Media::kYaml) {
-      Response response;
-      response.code = code;
-      response.headers.Add("content-type", "application/yaml");
-      response.Append(DumpYaml(*tree));
-      return response;
-    }
-    if (tree.ok()) json = DumpJsonPretty(*tree);
+Response WithBody(int code, std::string_view content_type, std::string body) {
+  Response response;
+  response.code = code;
+  response.headers.Add("content-type", std::string(content_type));
+  response.Append(std::move(body));
+  return response;
+}
+
+Result<Response> Finish(const Accepted& accepted, int code, std::string json) {
+  if (accepted.media == Media::kJson && !accepted.pretty) return JsonResponse(code, std::move(json));
+  const Json tree = TRY(ParseJson(json));
+  switch (accepted.media) {
+    case Media::kYaml: return WithBody(code, "application/yaml", DumpYaml(tree));
+    case Media::kProtobuf:
+      return WithBody(code, openapi::kProtobufMediaType, TRY(openapi::EncodeProtobuf(tree)));
+    case Media::kJson: break;
   }
-  return JsonResponse(code, std::move(json));
+  return JsonResponse(code, DumpJsonPretty(tree));
 }
 
 Result<std::string> IncludeObject(const Query& query) {
@@ -70,11 +76,22 @@ Result<std::string> IncludeObject(const Query& query) {
   if (include.empty() || include == "Metadata" || include == "Object" || include == "None") {
     return include.empty() ? std::string("Metadata") : include;
   }
-  return BadRequest("unrecognized includeObject value: " + Quoted(include));
+  return BadRequest("Unable to convert to Table as requested: includeObject: Invalid value: " +
+                    Quoted(include) + ": must be 'Metadata', 'Object', 'None', or empty");
+}
+
+// A dry run's new object has no revision, so none is shown.
+Result<std::string> WithoutRevision(const Call& call, const Object& object) {
+  Json tree = TRY(ParseJson(ServedBytes(*call.type, object, nullptr)));
+  Erase(tree, {"metadata", "resourceVersion"});
+  return DumpJson(tree);
 }
 
 Result<std::string> SingleText(const Call& call, const Accepted& accepted, const Object& object) {
-  if (accepted.form == Form::kObject) return ServedBytes(*call.type, object, nullptr);
+  if (accepted.form == Form::kObject) {
+    if (object.revision() == Revision()) return WithoutRevision(call, object);
+    return ServedBytes(*call.type, object, nullptr);
+  }
   auto tree = ParseJson(ServedBytes(*call.type, object, nullptr));
   if (!tree.ok()) return std::move(tree).error();
   if (accepted.form == Form::kPartial) {
@@ -115,6 +132,20 @@ Response RenderError(const Status& status) {
   return response;
 }
 
+Response RenderError(const Request& request, const Status& status) {
+  Response plain = RenderError(status);
+  const Media media = NegotiateError(request);
+  if (media == Media::kJson) return plain;
+  auto response = Finish({.media = media, .form = Form::kObject, .meta_version = "v1", .pretty = false},
+                         status.code(), status.ToJson());
+  if (!response.ok()) return plain;
+  response->headers = plain.headers;
+  response->headers.Set("content-type", media == Media::kYaml
+                                            ? "application/yaml"
+                                            : std::string(openapi::kProtobufMediaType));
+  return std::move(*response);
+}
+
 Response RenderDeleted(const Call& call, std::string_view name, std::string_view uid) {
   std::string body =
       R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","details":{"name":)" +
@@ -122,7 +153,10 @@ Response RenderDeleted(const Call& call, std::string_view name, std::string_view
   if (!call.type->gvk.group.empty()) body += ",\"group\":" + JsonQuote(call.type->gvk.group);
   body += ",\"kind\":" + JsonQuote(call.type->plural);
   if (!uid.empty()) body += ",\"uid\":" + JsonQuote(uid);
-  return JsonResponse(200, body + "}}");
+  Accepted accepted;
+  accepted.media = NegotiateError(call.request);
+  auto response = Finish(accepted, 200, body + "}}");
+  return response.ok() ? std::move(*response) : JsonResponse(200, body + "}}");
 }
 
 bool ServedAsStored(const openapi::ResourceType& type, const Object& object) {
@@ -137,12 +171,12 @@ std::string ServedBytes(const openapi::ResourceType& type, const Object& object,
 }
 
 Result<Response> RenderObject(const Call& call, int code, const Object& object) {
-  const Accepted accepted = TRY(Negotiate(call.request, call.info.query, Shape::kSingle));
+  const Accepted accepted = TRY(Negotiate(call.request, call.info.query, *call.type, Shape::kSingle));
   return Finish(accepted, code, TRY(SingleText(call, accepted, object)));
 }
 
 Result<Response> RenderTree(const Call& call, int code, const Json& tree) {
-  const Accepted accepted = TRY(Negotiate(call.request, call.info.query, Shape::kSingle));
+  const Accepted accepted = TRY(Negotiate(call.request, call.info.query, *call.type, Shape::kSingle));
   if (accepted.form == Form::kTable && tree.contains("metadata")) {
     return Finish(accepted, code,
                   DumpJson(MakeTable(*call.type, {tree}, accepted.meta_version, "Object", true)));
@@ -154,7 +188,7 @@ Result<Response> RenderTree(const Call& call, int code, const Json& tree) {
 }
 
 Result<Response> RenderList(const Call& call, const ListPage& page) {
-  const Accepted accepted = TRY(Negotiate(call.request, call.info.query, Shape::kList));
+  const Accepted accepted = TRY(Negotiate(call.request, call.info.query, *call.type, Shape::kList));
   const bool all = call.info.all_workspaces;
   const openapi::ResourceType& type = *call.type;
   if (accepted.form == Form::kObject) {
@@ -226,16 +260,16 @@ std::string FrameEncoder::ObjectText(const Object& object, const Workspace* work
 
 SharedBytes FrameEncoder::Encode(storage::EventType shown, const storage::EventPtr& event) {
   const ObjectPtr object = event->Shown(shown);
-  if (accepted_.form == Form::kObject && !all_workspaces_ && ServedAsStored(*type_, *object)) {
+  if (accepted_.media == Media::kJson && accepted_.form == Form::kObject && !all_workspaces_ &&
+      ServedAsStored(*type_, *object)) {
     return event->Frame(shown);
   }
   const Workspace workspace = event->key().workspace;
-  return storage::EncodeFrame(shown, ObjectText(*object, &workspace));
+  return Frame(shown, ObjectText(*object, &workspace));
 }
 
 SharedBytes FrameEncoder::EncodeInitial(const storage::Entry& entry) {
-  return storage::EncodeFrame(storage::EventType::kAdded,
-                              ObjectText(*entry.object, entry.workspace.get()));
+  return Frame(storage::EventType::kAdded, ObjectText(*entry.object, entry.workspace.get()));
 }
 
 SharedBytes FrameEncoder::EncodeBookmark(Revision revision, bool end_of_initial) {
@@ -253,13 +287,29 @@ SharedBytes FrameEncoder::EncodeBookmark(Revision revision, bool end_of_initial)
     Json row = {{"cells", Json::array()}, {"object", PartialMetadata(object, accepted_.meta_version)}};
     Find(table, {"rows"})->push_back(std::move(row));
     Set(table, {"metadata", "resourceVersion"}, revision.ToString());
-    return storage::EncodeFrame(storage::EventType::kBookmark, DumpJson(table));
+    return Frame(storage::EventType::kBookmark, DumpJson(table));
   }
   if (accepted_.form == Form::kPartial) object = PartialMetadata(object, accepted_.meta_version);
-  return storage::EncodeFrame(storage::EventType::kBookmark, DumpJson(object));
+  return Frame(storage::EventType::kBookmark, DumpJson(object));
 }
 
-SharedBytes FrameEncoder::EncodeError(const Status& status) {
+SharedBytes FrameEncoder::Frame(storage::EventType shown, const std::string& object) const {
+  if (accepted_.media != Media::kProtobuf) return storage::EncodeFrame(shown, object);
+  auto tree = ParseJson(object);
+  auto body = tree.ok() ? openapi::EncodeProtobuf(*tree) : Result<std::string>(tree.error());
+  if (!body.ok()) return EncodeError(body.error(), Media::kProtobuf);
+  return std::make_shared<const std::string>(
+      openapi::ProtobufWatchFrame(storage::EventTypeText(shown), *body));
+}
+
+SharedBytes FrameEncoder::EncodeError(const Status& status, Media media) {
+  if (media == Media::kProtobuf) {
+    auto tree = ParseJson(status.ToJson());
+    auto body = tree.ok() ? openapi::EncodeProtobuf(*tree) : Result<std::string>(tree.error());
+    if (body.ok()) {
+      return std::make_shared<const std::string>(openapi::ProtobufWatchFrame("ERROR", *body));
+    }
+  }
   return std::make_shared<const std::string>("{\"type\":\"ERROR\",\"object\":" + status.ToJson() +
                                              "}\n");
 }

@@ -25,8 +25,9 @@ struct ListPage {
 };
 Result<Response> RenderList(const Call& call, const ListPage& page);
 
-// Any error, always JSON.
+// Any error as JSON, or in the media type the request accepts.
 Response RenderError(const Status& status);
+Response RenderError(const Request& request, const Status& status);
 // A Success Status naming what was deleted.
 Response RenderDeleted(const Call& call, std::string_view name, std::string_view uid);
 // JSON text with a trailing newline.
@@ -46,11 +47,12 @@ class FrameEncoder {
   SharedBytes Encode(storage::EventType shown, const storage::EventPtr& event);
   SharedBytes EncodeInitial(const storage::Entry& entry);
   SharedBytes EncodeBookmark(Revision revision, bool end_of_initial);
-  static SharedBytes EncodeError(const Status& status);
+  static SharedBytes EncodeError(const Status& status, Media media);
 
  private:
   std::string ObjectText(const Object& object, const Workspace* workspace);
   std::string TableText(const Json& object);
+  SharedBytes Frame(storage::EventType shown, const std::string& object) const;
   openapi::ResourceTypePtr type_;
   bool all_workspaces_;
   Accepted accepted_;

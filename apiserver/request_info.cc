@@ -30,8 +30,9 @@ Result<std::vector<std::string>> SplitPath(std::string_view path) {
 std::string_view CollectionVerb(const std::string& method, const RequestInfo& info) {
   const bool named = !info.name.empty();
   if (method == "GET" || method == "HEAD") {
-    if (info.query.Bool("watch") && info.subresource.empty()) return "watch";
-    return named ? "get" : "list";
+    if (info.deprecated_watch) return "watch";
+    if (named) return "get";
+    return info.query.Bool("watch") ? "watch" : "list";
   }
   if (method == "POST") return "create";
   if (method == "PUT") return "update";
@@ -135,6 +136,10 @@ Result<RequestInfo> ParseRequestInfo(const Request& request) {
     info.group = segments[1];
     info.version = segments[2];
     at = 3;
+  }
+  if (at > 0 && segments.size() > at + 1 && segments[at] == "watch") {
+    info.deprecated_watch = true;
+    segments.erase(segments.begin() + static_cast<std::ptrdiff_t>(at));
   }
   if (at > 0 && segments.size() - at <= 5) {
     info.is_resource = true;

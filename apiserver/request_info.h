@@ -42,6 +42,7 @@ class Query {
 
 struct RequestInfo {
   bool is_resource = false;
+  bool deprecated_watch = false;  // the path began with /watch/, the old way to ask for a watch
   bool all_workspaces = false;
   Workspace workspace;      // root when the path names none
   std::string prefix;       // `/clusters/<workspace>` as sent, or ""

@@ -73,7 +73,10 @@ Result<Response> Scale(Call& call) {
   if (call.info.verb == "get") {
     TRY(call.hub.store.Freshen());
     const ObjectPtr object = call.hub.store.Get(call.Key());
-    if (object == nullptr) return call.NotFoundHere();
+    if (object == nullptr) {
+      const char* suffix = call.type->builtin ? "/scale" : "";
+      return NotFound(call.type->plural + suffix, call.type->gvk.group, call.info.name);
+    }
     return RenderTree(call, 200, TRY(ScaleOf(call, object->ToJson())));
   }
   const WriteOptions options = TRY(

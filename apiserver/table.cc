@@ -28,8 +28,8 @@ Json MakeTable(const openapi::ResourceType& type, const std::vector<Json>& objec
     Json row = {{"cells", std::move(cells)}};
     if (include == "Object") {
       row["object"] = object;
-    } else if (include != "None") {
-      row["object"] = PartialMetadata(object, meta_version);
+    } else {
+      row["object"] = include == "None" ? Json() : PartialMetadata(object, meta_version);
     }
     rows.push_back(std::move(row));
   }

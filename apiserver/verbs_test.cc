@@ -75,7 +75,7 @@ TEST_F(Verbs, ErrorsSpeakTheProtocol) {
       EXPECT_EQ(StringAt(answer.body, {"message"}), c.message);
     }
   }
-  EXPECT_EQ(hub.Get("/clusters/wds1/api/v1/nosuch").text, "404 page not found\n");
+  EXPECT_EQ(hub.Get("/clusters/wds1/apis/no.such/v1/things").text, "404 page not found\n");
   EXPECT_EQ(hub.Do("POST", kMaps, ConfigMap("q"), "text/plain").code, 415);
   EXPECT_EQ(hub.GetAs(kMaps, "text/plain").code, 406);
 }

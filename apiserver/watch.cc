@@ -130,11 +130,16 @@ class WatchStream final : public Stream {
   std::shared_ptr<Waker> waker_;
 };
 
+std::string ContentType(Media media) {
+  return media == Media::kProtobuf ? "application/vnd.kubernetes.protobuf;stream=watch"
+                                    : "application/json";
+}
+
 // Frames already known, then the end: how a watch that cannot start says so.
-Response ErrorStream(const Status& status) {
+Response ErrorStream(const Status& status, Media media) {
   Response response;
-  response.headers.Add("content-type", "application/json");
-  response.body.push_back(FrameEncoder::EncodeError(status));
+  response.headers.Add("content-type", ContentType(media));
+  response.body.push_back(FrameEncoder::EncodeError(status, media));
   return response;
 }
 
@@ -156,10 +161,10 @@ Result<std::optional<Revision>> StartOf(Call& call, const ReadOptions& options) 
 
 Result<Response> Watch(Call& call) {
   const ReadOptions options = TRY(ParseWatchOptions(call));
-  Accepted accepted = TRY(Negotiate(call.request, call.info.query, Shape::kSingle));
+  Accepted accepted = TRY(Negotiate(call.request, call.info.query, *call.type, Shape::kWatch));
   accepted.pretty = false;
   auto start = StartOf(call, options);
-  if (!start.ok()) return ErrorStream(start.error());
+  if (!start.ok()) return ErrorStream(start.error(), accepted.media);
   storage::CacheWatchOptions cache;
   cache.scope = {call.info.workspace, call.type->stored_as, call.info.ns};
   cache.filter = FilterOf(call, options);
@@ -167,10 +172,10 @@ Result<Response> Watch(Call& call) {
   auto watch = call.hub.store.Watch(cache);
   if (!watch.ok()) {
     if (watch.error().reason() != Reason::kExpired) return std::move(watch).error();
-    return ErrorStream(watch.error());
+    return ErrorStream(watch.error(), accepted.media);
   }
   Response response;
-  response.headers.Add("content-type", "application/json");
+  response.headers.Add("content-type", ContentType(accepted.media));
   response.stream =
       std::make_unique<WatchStream>(call, std::move(accepted), options, std::move(*watch));
   return response;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "apiserver/go_text.h"
+#include "apiserver/negotiate.h"
+#include "apiserver/router_error.h"
 #include "openapi/protobuf.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
@@ -13,7 +16,8 @@ namespace {
 Result<bool> ParseDryRun(const std::vector<std::string>& values, std::string_view kind) {
   for (const std::string& value : values) {
     if (value != "All") {
-      return Invalid(kind, "meta.k8s.io", "", {UnsupportedValue("dryRun", Quoted(value), {"All"})});
+      return Invalid(kind, "meta.k8s.io", "",
+                     {UnsupportedValue("dryRun", DumpJson(Json(values)), {"All"})});
     }
   }
   return !values.empty();
@@ -37,14 +41,23 @@ Result<Body> DecodeText(const Call& call) {
   const std::string& text = call.request.body;
   switch (TRY(BodyEncoding(call))) {
     case Encoding::kJson: {
-      ParsedJson parsed = TRY(ParseJsonStrict(text));
-      return Body{std::move(parsed.value), std::move(parsed.duplicates)};
+      auto parsed = ParseJsonStrict(text);
+      if (!parsed.ok()) {
+        const std::string problem = JsonSyntaxProblem(text);
+        return BadRequest("couldn't get version/kind; json parse error: " +
+                          (problem.empty() ? parsed.error().message() : problem));
+      }
+      return Body{std::move(parsed->value), std::move(parsed->duplicates)};
     }
     case Encoding::kYaml: {
       ParsedJson parsed = TRY(ParseYamlStrict(text));
       return Body{std::move(parsed.value), std::move(parsed.duplicates)};
     }
     case Encoding::kProtobuf:
+      if (!openapi::IsProtobuf(text)) {
+        return BadRequest("provided data does not appear to be a protobuf message, expected prefix "
+                          "[107 56 115 0]");
+      }
       return Body{TRY(openapi::DecodeProtobuf(text)), {}};
   }
   return Internal("unknown body encoding");
@@ -55,7 +68,69 @@ Result<Json> DecodeTree(const Call& call) {
   return std::move(body.tree);
 }
 
-std::string FirstBytes(std::string_view text) { return std::string(text.substr(0, 30)); }
+Status CannotBeHandled(std::string_view kind, std::string_view version,
+                       const GroupVersionKind& expected, const std::string& why) {
+  return BadRequest(std::string(kind) + " in version " + Quoted(version) +
+                    " cannot be handled as a " + expected.kind + ": " + why);
+}
+
+// What a body says it is, as far as it says so.
+GroupVersionKind KindOf(const Json& tree, const GroupVersionKind& expected) {
+  const std::string kind = StringAt(tree, {"kind"});
+  const std::string version = StringAt(tree, {"apiVersion"});
+  GroupVersionKind given = expected;
+  if (!kind.empty()) given.kind = kind;
+  if (!version.empty()) {
+    const std::size_t slash = version.find('/');
+    given.group = slash == std::string::npos ? "" : version.substr(0, slash);
+    given.version = slash == std::string::npos ? version : version.substr(slash + 1);
+  }
+  return given;
+}
+
+// A built-in body that says it is something else than what the URL takes.
+Result<void> CheckBuiltinKind(const Call& call, const GroupVersionKind& given,
+                              const GroupVersionKind& expected) {
+  if (given == expected) return Ok();
+  const openapi::ResourceType* known = call.workspace.catalog->FindKind(given);
+  if (known == nullptr) {
+    return CannotBeHandled(given.kind, given.version, expected,
+                           "no kind " + Quoted(given.kind) + " is registered for version " +
+                               Quoted(given.ApiVersion()) +
+                               " in scheme \"pkg/api/legacyscheme/scheme.go:30\"");
+  }
+  if (given.kind == expected.kind && given.group == expected.group) {
+    return BadRequest("the API version in the data (" + given.ApiVersion() +
+                      ") does not match the expected API version (" + expected.ApiVersion() + ")");
+  }
+  openapi::ResourceType target;
+  target.gvk = expected;
+  return CannotBeHandled(given.kind, given.version, expected,
+                         "converting (" + given.version + "." + given.kind + ") to (" +
+                             GoTypeName(target, expected.kind) + "): unknown conversion");
+}
+
+Result<void> CheckCustomKind(const Call& call, const Json& tree, const GroupVersionKind& expected) {
+  const std::string kind = StringAt(tree, {"kind"});
+  const std::string version = StringAt(tree, {"apiVersion"});
+  if (kind.empty()) {
+    return CannotBeHandled(expected.kind, expected.version, expected,
+                           "Object 'Kind' is missing in '" + call.request.body + "'");
+  }
+  if (!version.empty() && version != expected.ApiVersion()) {
+    return BadRequest("the API version in the data (" + version +
+                      ") does not match the expected API version (" + expected.ApiVersion() + ")");
+  }
+  std::vector<Cause> causes;
+  if (kind != expected.kind) {
+    causes.push_back(InvalidValue("kind", Quoted(kind), "must be " + expected.kind));
+  }
+  if (version.empty()) {
+    causes.push_back(InvalidValue("apiVersion", "\"\"", "must be " + expected.ApiVersion()));
+  }
+  if (causes.empty()) return Ok();
+  return Invalid(kind, expected.group, StringAt(tree, {"metadata", "name"}), std::move(causes));
+}
 
 }  // namespace
 
@@ -67,11 +142,14 @@ Result<WriteOptions> ParseWriteOptions(const Call& call, std::string_view kind) 
   if (options.field_manager.size() > limits::kFieldManagerBytes) {
     return Invalid(kind, "meta.k8s.io", "", {TooLong("fieldManager", limits::kFieldManagerBytes)});
   }
-  for (char c : options.field_manager) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+  for (const char& c : options.field_manager) {
+    const auto u = static_cast<unsigned char>(c);
+    if (u < 0x20 || u == 0x7f) {
       return Invalid(kind, "meta.k8s.io", "",
                      {InvalidValue("fieldManager", Quoted(options.field_manager),
-                                   "should only contain printable characters")});
+                                   "invalid character U+00" + std::string(1, "0123456789ABCDEF"[u >> 4]) +
+                                       "0123456789ABCDEF"[u & 15] + " (at position " +
+                                       std::to_string(&c - options.field_manager.data()) + ")")});
     }
   }
   options.validation = TRY(ParseValidation(query.Get("fieldValidation"), kind));
@@ -98,10 +176,11 @@ Result<Encoding> BodyEncoding(const Call& call) {
   if (type.empty() || type == "application/json") return Encoding::kJson;
   if (type == "application/yaml") return Encoding::kYaml;
   std::string accepted = "application/json, application/yaml";
-  if (call.type->builtin) {
-    if (type == openapi::kProtobufMediaType) return Encoding::kProtobuf;
-    accepted += ", " + std::string(openapi::kProtobufMediaType);
+  if (type == openapi::kProtobufMediaType &&
+      (call.type->builtin || !openapi::IsProtobuf(call.request.body))) {
+    return Encoding::kProtobuf;
   }
+  if (call.type->builtin) accepted += ", " + std::string(openapi::kProtobufMediaType);
   return Status(Reason::kUnsupportedMediaType,
                 "the body of the request was in an unknown format - accepted media types include: " +
                     accepted);
@@ -112,47 +191,45 @@ Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected) {
   if (!decoded.ok()) {
     if (decoded.error().reason() != Reason::kBadRequest) return std::move(decoded).error();
     return BadRequest("the object provided is unrecognized (must be of type " + expected.kind +
-                      "): " + decoded.error().message() + " (" + FirstBytes(call.request.body) + ")");
+                      "): " + decoded.error().message() + " (" + BodySummary(call.request.body) +
+                      ")");
   }
   Body body = std::move(*decoded);
   if (!body.tree.is_object()) {
-    return BadRequest("the object provided is unrecognized (must be of type " + expected.kind + ")");
+    return BadRequest("the object provided is unrecognized (must be of type " + expected.kind +
+                      "): couldn't get version/kind; json parse error: json: cannot unmarshal " +
+                      std::string(JsonKindName(body.tree)) +
+                      " into Go value of type struct { APIVersion string "
+                      "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+                      "\"json:\\\"kind,omitempty\\\"\" } (" + BodySummary(call.request.body) + ")");
   }
-  const std::string kind = StringAt(body.tree, {"kind"});
-  const std::string version = StringAt(body.tree, {"apiVersion"});
-  if (!call.type->builtin && (kind.empty() || version.empty())) {
-    return BadRequest("Object 'Kind' is missing in '" + FirstBytes(call.request.body) + "'");
-  }
-  if (!version.empty() && version != expected.ApiVersion()) {
-    return BadRequest("the API version in the data (" + version +
-                      ") does not match the expected API version (" + expected.ApiVersion() + ")");
-  }
-  if (!kind.empty() && kind != expected.kind) {
-    return BadRequest(kind + " in version " + Quoted(expected.version) +
-                      " cannot be handled as a " + expected.kind +
-                      ": no kind " + Quoted(kind) + " is registered for version " +
-                      Quoted(expected.ApiVersion()));
+  if (call.type->builtin || expected.group != call.type->gvk.group) {
+    TRY(CheckBuiltinKind(call, KindOf(body.tree, expected), expected));
+  } else {
+    TRY(CheckCustomKind(call, body.tree, expected));
   }
   body.tree["apiVersion"] = expected.ApiVersion();
   body.tree["kind"] = expected.kind;
   Json& metadata = body.tree["metadata"];
   if (metadata.is_null()) metadata = Json::object();
   if (!metadata.is_object()) {
-    return BadRequest("json: cannot unmarshal " + std::string(metadata.type_name()) +
-                      " into Go struct field " + expected.kind +
-                      ".metadata of type v1.ObjectMeta");
+    return CannotBeHandled(expected.kind, expected.version, expected,
+                           "json: cannot unmarshal " + std::string(JsonKindName(metadata)) +
+                               " into Go struct field " + expected.kind +
+                               ".metadata of type v1.ObjectMeta");
   }
   return body;
 }
 
 Result<void> ReportFields(Call& call, const WriteOptions& options,
                           const std::vector<std::string>& unknown,
-                          const std::vector<std::string>& duplicates) {
+                          const std::vector<std::string>& duplicates,
+                          const std::optional<std::string>& patch) {
   std::vector<std::string> problems;
   for (const std::string& path : unknown) problems.push_back("unknown field " + Quoted(path));
   for (const std::string& path : duplicates) {
-    const bool yaml = path.starts_with("line ");
-    problems.push_back(yaml ? path : "duplicate field " + Quoted(path));
+    const bool worded = path.starts_with("line ") || path.starts_with("json patch ");
+    problems.push_back(worded ? path : "duplicate field " + Quoted(path));
   }
   if (problems.empty() || options.validation == FieldValidation::kIgnore) return Ok();
   if (options.validation == FieldValidation::kWarn) {
@@ -161,9 +238,14 @@ Result<void> ReportFields(Call& call, const WriteOptions& options,
   }
   std::string joined;
   for (const std::string& problem : problems) joined += (joined.empty() ? "" : ", ") + problem;
+  if (patch) return InvalidPatch(*patch, "strict decoding error: " + joined);
   const std::string& kind = call.type->gvk.kind;
   return BadRequest(kind + " in version " + Quoted(call.type->gvk.version) +
                     " cannot be handled as a " + kind + ": strict decoding error: " + joined);
+}
+
+Status InvalidPatch(const std::string& patch, const std::string& why) {
+  return Invalid("", "", "", {InvalidValue("patch", Quoted(patch), why)});
 }
 
 Result<DeleteRequest> ParseDelete(const Call& call) {
@@ -178,6 +260,18 @@ Result<DeleteRequest> ParseDelete(const Call& call) {
     if (!decoded.ok()) return std::move(decoded).error();
     options = std::move(*decoded);
     if (!options.is_object()) return BadRequest("the body must be a DeleteOptions object");
+    if (const std::string kind = StringAt(options, {"kind"}); !kind.empty() && kind != kKind) {
+      return Status(Reason::kUnknown, 500,
+                    "no kind " + Quoted(kind) + " is registered for version \"meta.k8s.io/v1\" in "
+                    "scheme \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/"
+                    "register.go:27\"");
+    }
+    if (const Json* grace = Find(options, {"gracePeriodSeconds"});
+        grace != nullptr && !grace->is_null() && !grace->is_number_integer()) {
+      return Status(Reason::kUnknown, 500,
+                    "json: cannot unmarshal " + std::string(JsonKindName(*grace)) +
+                        " into Go struct field DeleteOptions.gracePeriodSeconds of type int64");
+    }
   } else {
     const Query& query = call.info.query;
     if (query.Has("gracePeriodSeconds")) {
@@ -202,12 +296,13 @@ Result<DeleteRequest> ParseDelete(const Call& call) {
                                    "orphanDependents and deletionPropagation cannot be both set")});
     }
     request.propagation = orphan->get<bool>() ? "Orphan" : "Background";
+    request.orphans_refused = !orphan->get<bool>();
   }
   if (!request.propagation.empty() && request.propagation != "Background" &&
       request.propagation != "Foreground" && request.propagation != "Orphan") {
     return Invalid(kKind, "meta.k8s.io", "",
-                   {UnsupportedValue("propagationPolicy", Quoted(request.propagation),
-                                     {"Background", "Foreground", "Orphan"})});
+                   {UnsupportedAsListed("propagationPolicy", Quoted(request.propagation),
+                                        {"Foreground", "Background", "Orphan", "nil"})});
   }
   return request;
 }

@@ -40,12 +40,16 @@ Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected);
 // Reports unknown and duplicate fields by the chosen validation: an error, warnings, or nothing.
 Result<void> ReportFields(Call& call, const WriteOptions& options,
                           const std::vector<std::string>& unknown,
-                          const std::vector<std::string>& duplicates);
+                          const std::vector<std::string>& duplicates,
+                          const std::optional<std::string>& patch = std::nullopt);
+// 422 about what a patch made of an object; `patch` as errors print it.
+Status InvalidPatch(const std::string& patch, const std::string& why);
 
 struct DeleteRequest {
   bool dry_run = false;
   std::optional<std::int64_t> grace_seconds;
   std::string propagation;  // "", Background, Foreground, Orphan
+  bool orphans_refused = false;  // by the old orphanDependents: false
   std::string uid, resource_version;  // preconditions
 };
 Result<DeleteRequest> ParseDelete(const Call& call);

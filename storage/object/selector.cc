@@ -125,7 +125,7 @@ struct LabelSelectorParser {
   Result<std::string> Key() {
     std::string_view token = Next();
     if (token.empty() || IsSymbol(token.front())) {
-      return Unexpected(token, "identifier after ','");
+      return Unexpected(token, "identifier");
     }
     if (std::string problem = CheckLabelKey(token); !problem.empty()) {
       return BadRequest("unable to parse requirement: key: Invalid value: " + Quoted(token) + ": " +
@@ -143,7 +143,10 @@ struct LabelSelectorParser {
   }
 
   Result<std::vector<std::string>> ValueSet(const std::string& key) {
-    if (std::string_view token = Next(); token != "(") return Unexpected(token, "'('");
+    if (std::string_view token = Next(); token != "(") {
+      return BadRequest("unable to parse requirement: found '" + std::string(token) +
+                        "' expected: '('");
+    }
     std::vector<std::string> values;
     while (true) {
       std::string_view token = Peek();
@@ -204,11 +207,19 @@ Result<LabelSelector> LabelSelector::Parse(std::string_view text) {
   LabelSelector selector;
   LabelSelectorParser parser{text};
   if (parser.Peek().empty()) return selector;
+  const char* expected = "!, identifier, or 'end of string'";
   while (true) {
+    if (std::string_view token = parser.Peek();
+        token.empty() || (LabelSelectorParser::IsSymbol(token.front()) && token != "!")) {
+      return BadRequest("found '" + std::string(token) + "', expected: " + expected);
+    }
+    expected = "identifier after ','";
     selector.requirements_.push_back(TRY(parser.Requirement()));
     std::string_view token = parser.Next();
     if (token.empty()) return selector;
-    if (token != ",") return LabelSelectorParser::Unexpected(token, "',' or 'end of string'");
+    if (token != ",") {
+      return BadRequest("found '" + std::string(token) + "', expected: ',' or 'end of string'");
+    }
   }
 }
 
@@ -312,7 +323,10 @@ Result<FieldSelector> FieldSelector::Parse(std::string_view text) {
   bool equal = true, have_operator = false;
   auto finish = [&]() -> Result<void> {
     if (field.empty() && value.empty() && !have_operator) return Ok();
-    if (!have_operator) return BadRequest("invalid selector: '" + std::string(text) + "'");
+    if (!have_operator) {
+      return BadRequest("invalid selector: '" + std::string(text) + "'; can't understand '" +
+                        field + "'");
+    }
     selector.terms_.push_back({std::move(field), std::move(value), equal});
     field.clear();
     value.clear();
