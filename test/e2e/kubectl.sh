@@ -9,21 +9,21 @@ everyday() {
   local kc=$1 ws=$2 out pid
   say "$kc: apply, get, describe, change, delete in $ws"
   "$kc" "$ws" version >/dev/null
-  "$kc" "$ws" api-resources | grep -q '^deployments ' || fail "api-resources"
+  says '^deployments ' "$kc" "$ws" api-resources || fail "api-resources"
   "$kc" "$ws" apply -f "$root/deploy/demo/widgets-crd.yaml"
   "$kc" "$ws" apply -f "$root/deploy/demo/widgets.yaml"
-  "$kc" "$ws" apply -f "$root/deploy/demo/widgets.yaml" | grep -q 'deployment.apps/web unchanged' ||
+  says 'deployment.apps/web unchanged' "$kc" "$ws" apply -f "$root/deploy/demo/widgets.yaml" ||
     fail "applying the same twice must change nothing"
 
   out=$("$kc" "$ws" -n widgets get deployments)
   grep -qE '^NAME +READY +UP-TO-DATE +AVAILABLE +AGE$' <<<"$out" || fail "table head: $out"
   grep -qE '^web +0/2 +0 +0 +[0-9]+' <<<"$out" || fail "table row: $out"
-  "$kc" "$ws" -n widgets get deployment web -o wide | grep -q 'registry.example/web:1' || fail "wide"
+  says 'registry.example/web:1' "$kc" "$ws" -n widgets get deployment web -o wide || fail "wide"
   is 2 "$kc" "$ws" -n widgets get deploy web -o 'jsonpath={.spec.replicas}' || fail "jsonpath"
-  "$kc" "$ws" -n widgets describe deployment web | grep -q 'RollingUpdateStrategy:  25% max unavailable' ||
+  says 'RollingUpdateStrategy:  25% max unavailable' "$kc" "$ws" -n widgets describe deployment web ||
     fail "describe deployment"
-  "$kc" "$ws" -n widgets describe widget widget-demo | grep -qE 'Size: +small' || fail "describe widget"
-  "$kc" "$ws" describe namespace widgets | grep -qE 'Status: +Active' || fail "describe namespace"
+  says 'Size: +small' "$kc" "$ws" -n widgets describe widget widget-demo || fail "describe widget"
+  says 'Status: +Active' "$kc" "$ws" describe namespace widgets || fail "describe namespace"
 
   "$kc" "$ws" -n widgets get widgets -w -o name >"$dir/watched" 2>"$dir/watch.err" &
   pid=$!
@@ -33,8 +33,8 @@ everyday() {
   eventually grep -q second "$dir/watched"
   kill "$pid"
 
-  sed 's/replicas: 2/replicas: 5/; s/web:1/web:2/' "$root/deploy/demo/widgets.yaml" | "$kc" "$ws" apply -f - |
-    grep -q 'deployment.apps/web configured' || fail "apply a change"
+  sed 's/replicas: 2/replicas: 5/; s/web:1/web:2/' "$root/deploy/demo/widgets.yaml" >"$dir/changed.yaml"
+  says 'deployment.apps/web configured' "$kc" "$ws" apply -f "$dir/changed.yaml" || fail "apply a change"
   is 'registry.example/web:2' "$kc" "$ws" -n widgets get deploy web \
     -o 'jsonpath={.spec.template.spec.containers[0].image}' || fail "strategic merge"
   "$kc" "$ws" -n widgets scale deployment web --replicas=3
@@ -49,7 +49,7 @@ everyday() {
   "$kc" "$ws" -n made-by-hand create secret generic s --from-literal=a=b
   is b "$kc" "$ws" -n made-by-hand get configmap c -o 'jsonpath={.data.a}' || fail "configmap"
   is Yg== "$kc" "$ws" -n made-by-hand get secret s -o 'jsonpath={.data.a}' || fail "secret"
-  "$kc" "$ws" explain deployment.spec.strategy | grep -q rollingUpdate || fail "explain"
+  says rollingUpdate "$kc" "$ws" explain deployment.spec.strategy || fail "explain"
   ! printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\nnonsense: 1\n' |
     "$kc" "$ws" -n made-by-hand create -f - 2>"$dir/bad" || fail "unknown field accepted"
   grep -qE 'unknown field "nonsense"' "$dir/bad" || fail "$(cat "$dir/bad")"

@@ -46,6 +46,14 @@ is() {
   got=$("$@") || return 1
   [ "$got" = "$want" ] || { printf 'got %q, want %q\n' "$got" "$want" >&2; return 1; }
 }
+# says PATTERN COMMAND...: its output matches. Not a pipe: grep -q would end it early, and the
+# command would fail on writing.
+says() {
+  local pattern=$1 out
+  shift
+  out=$("$@") || return 1
+  grep -qE -- "$pattern" <<<"$out"
+}
 gone() { ! "$@" 2>"$dir/gone" && grep -qE 'NotFound|not found|doesn.t have a resource type' "$dir/gone"; }
 
 # start_hub [DATA [PORT]]: hub_pid, hub_url; admin kubeconfig at $dir/admin.

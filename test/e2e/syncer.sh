@@ -28,7 +28,7 @@ maps='{"clusterScope": [{"resource": "namespaces", "apiVersion": "v1", "objects"
   "namespaceScope": {"namespaces": ["n", "bare"],
     "resources": [{"resource": "configmaps", "apiVersion": "v1"}]}}'
 data() { "$1" -n n get configmap "$2" -o "jsonpath={.data.k}"; }
-reported() { m get syncerconfig the-one -o 'jsonpath={.status.errors[*].message}' | grep -q "$1"; }
+reported() { says "$1" m get syncerconfig the-one -o 'jsonpath={.status.errors[*].message}'; }
 heard() { [ -n "$(m get syncerconfig the-one -o 'jsonpath={.status.lastSyncerHeartbeatTime}')" ]; }
 
 m apply -f "$root/openapi/edge/syncerconfigs.yaml"
