@@ -92,7 +92,9 @@ class Loopback final : public client::Transport {
   explicit Loopback(Dispatcher& dispatcher) : dispatcher_(dispatcher) {}
 
   Result<Response> Send(Request request) override {
-    return dispatcher_.HandleAs(request, Self());
+    Response response = dispatcher_.HandleAs(request, Self());
+    response.Gather();
+    return response;
   }
 
   std::unique_ptr<client::OpenStream> Open(Request request, client::StreamSink& sink) override {

@@ -34,6 +34,7 @@ inline constexpr auto kBookmarkInterval = 60s;             // as kube-apiserver
 inline constexpr auto kWatchMinLifetime = 1800s;           // a watch without timeoutSeconds
 inline constexpr auto kFreshnessWait = 3s;                 // wait for a resourceVersion to arrive
 inline constexpr std::size_t kListPageMax = 10'000;
+inline constexpr std::size_t kStreamedListBytes = 1024 * 1024;  // longer lists are never whole
 
 // Writes.
 inline constexpr int kCommitRetries = 32;                  // optimistic loops of one request
@@ -91,9 +92,15 @@ inline constexpr auto kHttp2PingAfter = 60s;               // silence of a peer 
 inline constexpr auto kHttp2PingWait = 15s;                // for its answer
 inline constexpr auto kCollectorRetry = 500ms;               // contents held by finalizers
 inline constexpr std::size_t kRememberedCatalogs = 256;   // discovery renderings kept
-inline constexpr std::size_t kBodyReadBytes = 4 * kBodyBytes;  // read to its end to answer 413
+inline constexpr std::size_t kBodyReadBytes = 4 * kBodyBytes;  // HTTP/2: dropped after a 413
 inline constexpr std::size_t kConnections = 100'000;       // open at a time
 inline constexpr std::size_t kPipelined = 128;             // HTTP/1.1 requests waiting in line
+inline constexpr std::size_t kPipelinedBytes = 8 * 1024 * 1024;  // their bodies, one connection
+inline constexpr auto kHandshake = 10s;                    // for TLS, from accept to finished
+inline constexpr auto kCertificateCheck = 60s;             // between looks at certificate files
+inline constexpr auto kTicketKeyAge = 12h;                 // resumption tickets live twice this
+inline constexpr std::size_t kTicketChainBytes = 16 * 1024;  // intermediates kept in a ticket
+inline constexpr std::size_t kPeerChain = 8;               // intermediates a peer may present
 inline constexpr std::size_t kWriteBlock = 64 * 1024;      // asked from a body at a time
 inline constexpr std::size_t kStreamBlock = 16'000;        // same, HTTP/1.1 streams: one TLS record
 inline constexpr std::size_t kWriteTurn = 1024 * 1024;     // written before others get a turn

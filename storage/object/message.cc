@@ -5,6 +5,8 @@
 namespace mailroom {
 namespace {
 
+constexpr std::size_t kGatherBytes = 1024 * 1024;
+
 int HexValue(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -12,7 +14,29 @@ int HexValue(char c) {
   return -1;
 }
 
+class DocumentStream final : public Stream {
+ public:
+  using Next = std::function<bool(std::vector<SharedBytes>&, std::size_t)>;
+  explicit DocumentStream(Next next) : next_(std::move(next)) {}
+
+  void OnReady(std::function<void()>) override {}
+  State Pull(std::vector<SharedBytes>& out, std::size_t max_bytes) override {
+    if (next_ && next_(out, max_bytes)) return State::kMore;
+    next_ = nullptr;
+    return State::kEnd;
+  }
+  void Cancel() override { next_ = nullptr; }
+  bool finite() const override { return true; }
+
+ private:
+  Next next_;
+};
+
 }  // namespace
+
+std::unique_ptr<Stream> StreamDocument(DocumentStream::Next next) {
+  return std::make_unique<DocumentStream>(std::move(next));
+}
 
 void Headers::Add(std::string name, std::string value) {
   fields_.emplace_back(std::move(name), std::move(value));
@@ -50,6 +74,13 @@ std::size_t Response::BodySize() const {
   std::size_t size = 0;
   for (const SharedBytes& piece : body) size += piece->size();
   return size;
+}
+
+void Response::Gather() {
+  if (!stream || !stream->finite()) return;
+  while (stream->Pull(body, kGatherBytes) == Stream::State::kMore) {
+  }
+  stream.reset();
 }
 
 std::string Response::BodyText() const {

@@ -62,7 +62,17 @@ class Stream {
   virtual State Pull(std::vector<SharedBytes>& out, std::size_t max_bytes) = 0;
   // The reader is gone; ready is not invoked after Cancel returns.
   virtual void Cancel() = 0;
+  // Whether the body is a document that comes to its end as fast as it is read, such as a long
+  // list, rather than events: it may be compressed on the way, and a server that stops finishes
+  // it. Such a stream is never idle.
+  virtual bool finite() const { return false; }
 };
+
+// A finite stream. `next` appends pieces, about `max_bytes` in total, and says whether more
+// follow; it is called on an I/O loop and must not block. What it holds should be small: this is
+// how a list of any size is answered with a bounded buffer.
+std::unique_ptr<Stream> StreamDocument(
+    std::function<bool(std::vector<SharedBytes>& out, std::size_t max_bytes)> next);
 
 struct Response {
   int code = 200;
@@ -75,6 +85,8 @@ struct Response {
   void Append(std::string piece);
   std::size_t BodySize() const;
   std::string BodyText() const;  // the pieces joined
+  // Draws a finite stream into `body`, for readers that want the whole document at once.
+  void Gather();
 };
 
 // Decodes %XX once. False when the text is not well-formed or decodes to NUL.
