@@ -71,7 +71,7 @@ class Merge {
       : type_(type), live_(live), config_(config), writer_(writer) {}
 
   Result<Json> Run(ManagedFields managed, bool force) {
-    FollowSchema(type_, managed);
+    FollowSchema(type_, writer_, managed);
     if (managed.empty()) AdoptExisting(managed);
 
     OwnerEntry like = EntryOf(writer_, Operation::kApply);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "openapi/resource_type.h"
 #include "storage/object/json.h"
@@ -16,6 +17,8 @@ struct Writer {
   std::string api_version;  // of the request
   std::string subresource;  // "", status, scale
   std::string now;          // RFC 3339 seconds
+  // Versions in which the kind is served; entries of other versions are dropped. Empty: keep all.
+  std::vector<std::string> served = {};
 };
 
 // Apply: returns the merged object with managedFields updated. `live` is null when the object

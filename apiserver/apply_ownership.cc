@@ -107,7 +107,13 @@ void TakeOver(const FieldChanges& changes, const OwnerEntry* self, ManagedFields
   }
 }
 
-void FollowSchema(const openapi::ResourceType& type, ManagedFields& managed) {
+void FollowSchema(const openapi::ResourceType& type, const Writer& writer, ManagedFields& managed) {
+  if (!writer.served.empty()) {
+    std::erase_if(managed.entries(), [&](const OwnerEntry& entry) {
+      return std::find(writer.served.begin(), writer.served.end(), entry.api_version) ==
+             writer.served.end();
+    });
+  }
   for (OwnerEntry& entry : managed.entries()) {
     if (FollowAtomic(type.schema, entry.fields)) entry.stored = nullptr;
   }

@@ -33,8 +33,9 @@ FieldChanges TrackedChanges(const openapi::ResourceType& type, const std::string
 // Takes added and modified fields from every entry but `self`, and removed ones from all.
 void TakeOver(const FieldChanges& changes, const OwnerEntry* self, ManagedFields& managed);
 
-// Brings sets written under an older schema to the present one.
-void FollowSchema(const openapi::ResourceType& type, ManagedFields& managed);
+// Brings sets written under an older schema to the present one and drops those of versions that
+// are no longer served.
+void FollowSchema(const openapi::ResourceType& type, const Writer& writer, ManagedFields& managed);
 
 // One owner that stands against a change.
 struct Conflicting {

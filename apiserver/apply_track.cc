@@ -1,5 +1,6 @@
 // Ownership of the writes that are not an apply.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "apiserver/apply.h"
 #include "apiserver/apply_ownership.h"
 #include "apiserver/apply_shape.h"
+#include "apiserver/field_compare.h"
 #include "apiserver/managed_fields.h"
 #include "apiserver/typed_merge.h"
 #include "storage/object/json_path.h"
@@ -30,8 +32,10 @@ ManagedFields StartingEntries(const Json* before, const Json* sent, const Writer
 
 // True when every owned path of a fieldsV1 tree leads to something in `value`.
 bool AllPresent(const openapi::Schema* schema, const Json& value, const Json& fields) {
-  std::string element;
-  std::string error;
+  std::optional<ListIndex> items;
+  if (schema && value.is_array() && ShapeOf(schema, value) != Shape::kLeaf) {
+    items.emplace(*schema, value);
+  }
   for (const auto& [key, below] : fields.items()) {
     if (key == ".") continue;
     const Json* found = nullptr;
@@ -42,13 +46,10 @@ bool AllPresent(const openapi::Schema* schema, const Json& value, const Json& fi
       found = Find(value, {name});
       type = member.schema;
       if (!found && member.declared) continue;
-    } else if (schema && value.is_array() && ShapeOf(schema, value) != Shape::kLeaf) {
+    } else if (items) {
+      const ListIndex::Item* item = items->Find(key);
+      found = item ? item->value : nullptr;
       type = schema->items;
-      for (const Json& item : value) {
-        if (!ItemElement(*schema, item, element, error) || element != key) continue;
-        found = &item;
-        break;
-      }
     }
     if (!found || (below.is_object() && !below.empty() && !AllPresent(type, *found, below))) {
       return false;
@@ -100,7 +101,7 @@ void TrackUpdate(const openapi::ResourceType& type, const Json* before, Json& af
   // An object that nobody tracks stays so until its first apply.
   if (before && managed.empty()) return;
 
-  FollowSchema(type, managed);
+  FollowSchema(type, writer, managed);
   FieldChanges changes =
       TrackedChanges(type, writer.subresource, before ? *before : ZeroObject(type), after);
   TakeOver(changes, nullptr, managed);

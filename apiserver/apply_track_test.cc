@@ -226,6 +226,35 @@ TEST(TrackUpdate, AtomicSinceTheEntryWasWritten) {
             Y("{'f:spec': {.: {}, 'f:l': {}}}"));
 }
 
+TEST(TrackUpdate, EntriesOfVersionsNoLongerServedGo) {
+  const Json before = Created("{a: x}", By("m", kT1, "v1beta1"));
+  Json after = Map("{a: x, b: y}");
+  Writer writer = By("n", kT2);
+  writer.served = {"v1", "v2"};
+  TrackUpdate(ConfigMaps(), &before, after, writer);
+  EXPECT_EQ(Managers(after), (Strings{R"(n@2 {"f:data":{"f:b":{}}})"}));
+}
+
+// Work on long lists must not grow with the square of their length.
+TEST(TrackUpdate, LongListsInAnyOrder) {
+  const auto type = Widgets(
+      "{type: object, properties: {spec: {type: object, properties: {s: {type: array, "
+      "x-kubernetes-list-type: set, items: {type: integer}}}}}}");
+  Json object = Widget("{}");
+  Json& list = object["spec"]["s"] = Json::array();
+  for (std::uint32_t i = 0; i < 30'000; ++i) list.push_back(i * 2654435761u);
+  TrackUpdate(type, nullptr, object, By("m", kT1, "example.com/v1"));
+  Json after = object;
+  std::reverse(after["spec"]["s"].begin(), after["spec"]["s"].end());
+  after["spec"]["s"].erase(7);
+  TrackUpdate(type, &object, after, By("n", kT2, "example.com/v1"));
+  after["spec"]["s"].erase(7);
+  StripMissingOwned(type, after);
+  const Json& entries = *Find(after, {"metadata", "managedFields"});
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0]["fieldsV1"]["f:spec"]["f:s"].size(), 29'999u);  // with "."
+}
+
 TEST(StripMissingOwned, DropsFieldsThatWentAway) {
   Json object = Created("{a: x, b: y}", By("m"));
   const Json complete = object;

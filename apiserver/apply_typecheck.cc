@@ -1,7 +1,7 @@
 #include "apiserver/apply_typecheck.h"
 
-#include <algorithm>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -126,6 +126,7 @@ class TypeCheck {
     if (!value.is_array()) return Error(at, "expected list, got &{" + GoText(value) + "}");
     const bool granular = schema.list_type != ListType::kAtomic;
     std::vector<std::string> elements(granular ? value.size() : 0);
+    std::unordered_set<std::string_view> seen;
     std::string error;
     for (std::size_t i = 0; i < value.size(); ++i) {
       Place below{&at, {}, {}, i};
@@ -134,18 +135,11 @@ class TypeCheck {
           return Error(at, "element " + std::to_string(i) + ": " + error);
         }
         below.element = elements[i];
+        if (value.size() > 1 && !seen.insert(elements[i]).second) {
+          Error(at, "duplicate entries for key " + ElementText(elements[i]));
+        }
       }
       Value(schema.items, value[i], keep_unknown, below);
-    }
-    Duplicates(std::move(elements), at);
-  }
-
-  void Duplicates(std::vector<std::string> elements, const Place& at) {
-    if (elements.size() < 2) return;
-    std::sort(elements.begin(), elements.end());
-    for (std::size_t i = 1; i < elements.size(); ++i) {
-      if (elements[i] != elements[i - 1]) continue;
-      Error(at, "duplicate entries for key " + ElementText(elements[i]));
     }
   }
 };

@@ -31,19 +31,15 @@ void MapFields(const Schema* schema, const Json& value, FieldSet& out) {
 
 // Items with a repeated key are owned as one lump: there is no telling them apart.
 void ListFields(const Schema& schema, const Json& list, FieldSet& out) {
-  out.children.reserve(list.size());
-  std::string element;
-  std::string error;
-  for (const Json& item : list) {
-    if (!ItemElement(schema, item, element, error)) continue;
-    FieldSet& slot = out.At(element);
-    if (slot.member) {
-      slot.children.clear();
-    } else {
-      slot = Fields(schema.items, item);
-      slot.member = true;
-    }
+  const ListIndex index(schema, list);
+  out.children.reserve(index.items().size());
+  for (const ListIndex::Item& item : index.items()) {
+    FieldSet below;
+    if (!item.repeated) below = Fields(schema.items, *item.value);
+    below.member = true;
+    out.Append(item.element, std::move(below));
   }
+  out.Sort();
 }
 
 // The set below `value`; `member` is set when the value is a leaf itself.
@@ -108,9 +104,9 @@ class Comparison {
   }
 
   static void Keep(std::string element, FieldChanges below, FieldChanges& out) {
-    out.added.Attach(element, std::move(below.added));
-    out.modified.Attach(element, std::move(below.modified));
-    out.removed.Attach(std::move(element), std::move(below.removed));
+    out.added.Append(element, std::move(below.added));
+    out.modified.Append(element, std::move(below.modified));
+    out.removed.Append(std::move(element), std::move(below.removed));
   }
 
   static void Maps(const Schema* schema, const Json* before, const Json* after, FieldChanges& out) {
@@ -143,6 +139,9 @@ class Comparison {
     for (const ListIndex::Item& item : right.items()) {
       if (!left.Find(item.element)) Item(schema, item.element, nullptr, &item, out);
     }
+    out.added.Sort();
+    out.modified.Sort();
+    out.removed.Sort();
   }
 
   // Items with a repeated key are compared as one lump: there is no telling them apart.

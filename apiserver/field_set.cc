@@ -33,10 +33,6 @@ void Zip(const Children& a, const Children& b, Fn fn) {
   }
 }
 
-void Append(FieldSet& out, const std::string& element, FieldSet set) {
-  if (!set.Empty()) out.children.push_back({element, std::move(set)});
-}
-
 void Collect(const FieldSet& set, FieldPath& prefix, std::vector<FieldPath>& out) {
   for (const FieldSet::Child& child : set.children) {
     if (!child.set.member) continue;
@@ -188,6 +184,16 @@ void FieldSet::Erase(std::string_view element) {
   if (it != children.end() && it->element == element) children.erase(it);
 }
 
+void FieldSet::Append(std::string element, FieldSet child) {
+  if (!child.Empty()) children.push_back({std::move(element), std::move(child)});
+}
+
+void FieldSet::Sort() {
+  auto before = [](const Child& a, const Child& b) { return a.element < b.element; };
+  if (std::is_sorted(children.begin(), children.end(), before)) return;
+  std::sort(children.begin(), children.end(), before);
+}
+
 void FieldSet::Insert(const FieldPath& path) {
   if (path.empty()) return;
   FieldSet* node = this;
@@ -229,7 +235,7 @@ FieldSet FieldSet::Intersection(const FieldSet& other) const {
   FieldSet out;
   out.member = member && other.member;
   Zip(children, other.children, [&](const Child* a, const Child* b) {
-    if (a && b) Append(out, a->element, a->set.Intersection(b->set));
+    if (a && b) out.Append(a->element, a->set.Intersection(b->set));
   });
   return out;
 }
@@ -238,7 +244,7 @@ FieldSet FieldSet::Difference(const FieldSet& other) const {
   FieldSet out;
   out.member = member && !other.member;
   Zip(children, other.children, [&](const Child* a, const Child* b) {
-    if (a) Append(out, a->element, b ? a->set.Difference(b->set) : a->set);
+    if (a) out.Append(a->element, b ? a->set.Difference(b->set) : a->set);
   });
   return out;
 }
@@ -248,7 +254,7 @@ FieldSet FieldSet::RecursiveDifference(const FieldSet& other) const {
   if (other.member) return out;
   out.member = member;
   Zip(children, other.children, [&](const Child* a, const Child* b) {
-    if (a) Append(out, a->element, b ? a->set.RecursiveDifference(b->set) : a->set);
+    if (a) out.Append(a->element, b ? a->set.RecursiveDifference(b->set) : a->set);
   });
   return out;
 }

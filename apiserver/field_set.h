@@ -33,6 +33,10 @@ class FieldSet {
   // Adds `child` below an element that sorts after all present ones, or anywhere otherwise.
   void Attach(std::string element, FieldSet child);
   void Erase(std::string_view element);
+  // For many different elements that come in no order: appends without looking, and restores the
+  // order afterwards. Nothing else may be called in between.
+  void Append(std::string element, FieldSet child);
+  void Sort();
 
   void Insert(const FieldPath& path);
   bool Has(const FieldPath& path) const;

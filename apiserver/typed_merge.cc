@@ -1,6 +1,7 @@
 #include "apiserver/typed_merge.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -135,16 +136,6 @@ const Json* MemberValue(const Json* map, const std::string& name) {
   return it == map->end() ? nullptr : &*it;
 }
 
-const Json* ItemValue(const Schema& schema, const Json* list, const std::string& element) {
-  if (!list || !list->is_array()) return nullptr;
-  std::string candidate;
-  std::string error;
-  for (const Json& item : *list) {
-    if (ItemElement(schema, item, candidate, error) && candidate == element) return &item;
-  }
-  return nullptr;
-}
-
 void RemoveFromMap(const Schema* schema, const FieldSet& fields, const Json* config, Json& value) {
   for (const FieldSet::Child& child : fields.children) {
     if (!child.element.starts_with("f:")) continue;
@@ -166,6 +157,8 @@ void RemoveFromMap(const Schema* schema, const FieldSet& fields, const Json* con
 }
 
 void RemoveFromList(const Schema& schema, const FieldSet& fields, const Json* config, Json& value) {
+  static const Json kNone = Json::array();
+  const ListIndex wanted(schema, config && config->is_array() ? *config : kNone);
   Json::array_t kept;
   kept.reserve(value.size());
   std::string element;
@@ -174,7 +167,10 @@ void RemoveFromList(const Schema& schema, const FieldSet& fields, const Json* co
     const FieldSet* below =
         ItemElement(schema, item, element, error) ? fields.Find(element) : nullptr;
     if (below && below->member) continue;
-    if (below) RemoveFields(schema.items, *below, ItemValue(schema, config, element), item);
+    if (below) {
+      const ListIndex::Item* same = wanted.Find(element);
+      RemoveFields(schema.items, *below, same ? same->value : nullptr, item);
+    }
     kept.push_back(std::move(item));
   }
   value = Json(std::move(kept));
@@ -230,6 +226,10 @@ void AddNamedParents(const Schema* schema, FieldSet& set) {
 
 bool DropMissing(const Schema* schema, const Json& value, FieldSet& set) {
   bool dropped = false;
+  std::optional<ListIndex> items;
+  if (schema && value.is_array() && ShapeOf(schema, value) != Shape::kLeaf) {
+    items.emplace(*schema, value);
+  }
   auto missing = [&](FieldSet::Child& child) {
     const Json* below = nullptr;
     if (child.element.starts_with("f:")) {
@@ -237,8 +237,9 @@ bool DropMissing(const Schema* schema, const Json& value, FieldSet& set) {
       if (!below && MemberOf(schema, std::string_view(child.element).substr(2)).declared) {
         return false;
       }
-    } else if (schema && value.is_array() && ShapeOf(schema, value) != Shape::kLeaf) {
-      below = ItemValue(*schema, &value, child.element);
+    } else if (items) {
+      const ListIndex::Item* item = items->Find(child.element);
+      below = item ? item->value : nullptr;
     }
     if (!below) return true;
     dropped |= DropMissing(SchemaBelow(schema, child.element), *below, child.set);
