@@ -14,13 +14,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ARROWS = {
     "storage/object": [],
     "storage": ["storage/object"],
-    "openapi": ["storage/object"],
+    "openapi/cel": ["storage/object"],
+    "openapi": ["openapi/cel", "storage/object"],
     "apiserver/client": ["storage/object"],
     "apiserver/http": ["apiserver", "storage/object"],
-    "apiserver": ["storage", "storage/object", "openapi", "apiserver/client"],
-    "mailbox": ["apiserver/client", "openapi", "storage/object"],
-    "translator": ["apiserver/client", "openapi", "storage/object"],
-    "syncer": ["apiserver/client", "openapi", "storage/object"],
+    "apiserver": ["storage", "storage/object", "openapi", "openapi/cel", "apiserver/client"],
+    "mailbox": ["apiserver/client", "openapi", "openapi/cel", "storage/object"],
+    "translator": ["apiserver/client", "openapi", "openapi/cel", "storage/object"],
+    "syncer": ["apiserver/client", "openapi", "openapi/cel", "storage/object"],
 }
 # Programs put the parts together and may include all of them.
 PROGRAMS = {"apiserver/main.cc", "syncer/main.cc"}

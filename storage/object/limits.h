@@ -26,6 +26,26 @@ inline constexpr std::int64_t kPatternBytes = 2 * 1024 * 1024;     // memory one
 inline constexpr std::size_t kConfigBytes = 1024 * 1024;           // data of a ConfigMap or Secret
 inline constexpr std::size_t kFieldManagerBytes = 128;
 
+// CEL and definitions. Costs are in CEL's units, the same as kube-apiserver's.
+inline constexpr int kCelDepth = 250;                      // nesting of a text, as cel-go
+inline constexpr int kCelTreeDepth = 600;                  // of the tree, macros expanded
+inline constexpr std::size_t kCelTextRunes = 100'000;      // as cel-go
+inline constexpr std::size_t kCelSnippetBytes = 16 * 1024; // longer lines are not quoted in errors
+inline constexpr std::size_t kCelIssues = 100;             // faults told of one expression
+inline constexpr std::size_t kCelBytes = 32 * 1024 * 1024; // memory one evaluation may fill
+inline constexpr std::uint64_t kCelCallCost = 1'000'000;       // one evaluation
+inline constexpr std::uint64_t kCelObjectCost = 10'000'000;    // all evaluations for one object
+inline constexpr std::uint64_t kCelMatchCost = 2'500'000;      // match conditions of one webhook
+inline constexpr std::uint64_t kCelRuleEstimate = 10'000'000;  // estimated, one rule
+inline constexpr std::uint64_t kCelSchemaEstimate = 100'000'000;  // estimated, one definition
+inline constexpr std::size_t kCelMessageBytes = 5 * 1024;      // made by a messageExpression
+inline constexpr std::size_t kSchemaNodes = 100'000;       // of one definition's schemas
+inline constexpr std::size_t kDefinitions = 10'000;        // in one workspace
+inline constexpr auto kConversionTimeout = 30s;            // one call, as kube-apiserver
+inline constexpr std::size_t kConversionCalls = 6;         // waiting for webhooks; more is refused
+inline constexpr std::size_t kConversionObjects = 500;     // sent in one call
+inline constexpr std::size_t kConversionBytes = 64 * 1024 * 1024;  // of one answer
+
 // Lists and watches.
 inline constexpr std::size_t kWatchQueueEvents = 4096;     // past this a slow watcher is ended
 inline constexpr std::size_t kStreamPendingBytes = 1024 * 1024;  // handed to a socket, not sent
