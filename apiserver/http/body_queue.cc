@@ -15,7 +15,9 @@ struct BodyQueue::Wake {
 
 BodyQueue::BodyQueue(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop,
                      Response& response, std::function<void()> ready)
-    : stream_(std::move(response.stream)), ended_(stream_ == nullptr) {
+    : stream_(std::move(response.stream)),
+      live_(stream_ != nullptr && !stream_->finite()),
+      ended_(stream_ == nullptr) {
   for (SharedBytes& piece : response.body) {
     bytes_ += piece->size();
     if (!piece->empty()) pieces_.push_back(std::move(piece));

@@ -32,6 +32,8 @@ class BodyQueue {
   void Take(char* out, std::size_t count);
   // Nothing will come after what is prepared, and nothing is.
   bool finished() const { return ended_ && bytes_ == 0; }
+  // It began as a stream of events, not as a document.
+  bool live() const { return live_; }
   // The source has ended, though prepared bytes may be left.
   bool ended() const { return ended_; }
   // Looks, while the peer takes nothing, whether the source has ended. Pulls about one piece, so
@@ -49,6 +51,7 @@ class BodyQueue {
   void TakeTo(std::size_t count, Sink sink);
 
   std::unique_ptr<Stream> stream_;
+  const bool live_;
   std::vector<SharedBytes> pulled_;  // scratch of Refill
   std::deque<SharedBytes> pieces_;
   std::size_t front_at_ = 0;  // bytes of the first piece already taken

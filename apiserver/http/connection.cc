@@ -8,19 +8,18 @@ Connection::Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr
     : state_(std::move(state)),
       socket_(socket),
       loop_(socket->getLoop()),
-      counted_(state_, state_->connections) {
+      counted_(state_, state_->connections),
+      chain_(TlsGate::TakePeerChain()) {
   peer_.address = socket->peerAddr().toIpPort();
 }
 
 const Peer& Connection::CurrentPeer() {
-  const auto socket = socket_.lock();
-  const auto cert = socket ? socket->peerCertificate() : nullptr;
-  if (!cert) return peer_;
+  if (!chain_) return peer_;
   auto judge = state_->tls.current();
   if (judge != judge_ || std::time(nullptr) >= judged_until_) {
     Peer fresh;
     fresh.address = peer_.address;
-    judged_until_ = judge->Judge(cert->pem(), fresh);
+    judged_until_ = judge->Judge(*chain_, fresh);
     judge_ = std::move(judge);
     peer_ = std::move(fresh);
   }
@@ -29,9 +28,9 @@ const Peer& Connection::CurrentPeer() {
 
 bool Connection::ArrivesTooSlowly(std::chrono::steady_clock::duration age,
                                   std::size_t bytes) const {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(age);
-  return seconds >= state_->options.request_arrival &&
-         bytes < static_cast<std::size_t>(seconds.count()) * limits::kRequestRate;
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(age);
+  return ms >= state_->options.timeouts.request_arrival &&
+         bytes < static_cast<std::size_t>(ms.count()) * limits::kRequestRate / 1000;
 }
 
 std::unordered_map<trantor::TcpConnection*, std::shared_ptr<Connection>>& LocalConnections() {

@@ -46,6 +46,7 @@ class Connection {
  private:
   const FrontState::Counted counted_;
   Peer peer_;
+  const PeerChainPtr chain_;  // null: no certificate was presented
   std::shared_ptr<const TlsMaterial> judge_;
   std::time_t judged_until_ = 0;
 };

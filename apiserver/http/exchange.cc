@@ -16,12 +16,6 @@ namespace {
 
 constexpr int kDrainRetrySeconds = 5;  // as kube-apiserver
 
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 // Held by the `respond` function; answers 500 when the last copy goes without an answer.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
@@ -146,6 +140,30 @@ Response ErrorResponse(const Status& status) {
 void Discard(Response& response) {
   if (response.stream) response.stream->Cancel();
   response.stream.reset();
+}
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+Response Refusal(int code, std::size_t body_limit) {
+  switch (code) {
+    case 413:
+      return ErrorResponse(RequestTooLarge("limit is " + std::to_string(body_limit)));
+    case 405:
+      return ErrorResponse(Status(Reason::kMethodNotAllowed, "the method is not known"));
+    case 414:
+    case 431:
+      return ErrorResponse(Status(Reason::kBadRequest, code, "the request's head is too long"));
+    case 417:
+    case 501:
+      return ErrorResponse(
+          Status(Reason::kBadRequest, code, "the request wants what this server does not do"));
+    default:
+      return ErrorResponse(BadRequest("the request is malformed"));
+  }
 }
 
 bool AcceptsGzip(const Headers& headers) {

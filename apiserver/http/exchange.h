@@ -32,6 +32,10 @@ bool AcceptsGzip(const Headers& headers);
 void Compress(Response& response);
 // Whether Compress would do something.
 bool Compressible(const Response& response);
+// The answer to a request that a parser gave up with this status code.
+Response Refusal(int code, std::size_t body_limit);
+// Without blanks at its ends.
+std::string_view Trim(std::string_view text);
 // A value that cannot break out of its header line.
 std::string HeaderValue(std::string_view value);
 

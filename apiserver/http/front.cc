@@ -17,10 +17,12 @@
 #include <filesystem>
 #include <future>
 #include <latch>
+#include <limits>
 #include <mutex>
 #include <thread>
 
 #include "apiserver/http/connection.h"
+#include "apiserver/http/doorway.h"
 #include "apiserver/http/front_state.h"
 #include "apiserver/http/h1_connection.h"
 #include "apiserver/http/h2_connection.h"
@@ -100,17 +102,15 @@ void DrogonFront::Configure() {
   std::string pattern = std::filesystem::temp_directory_path() / "mailroom.XXXXXX";
   if (mkdtemp(pattern.data()) != nullptr) upload_dir_ = pattern;
 
-  const std::size_t read_bytes = std::max(
-      options.body_bytes, limits::kBodyReadBytes / limits::kBodyBytes * options.body_bytes);
   drogon::app()
       .setThreadNum(std::max<std::size_t>(options.io_threads, 1))
-      .setIdleConnectionTimeout(static_cast<std::size_t>(options.idle.count()))
-      .setClientMaxBodySize(read_bytes)
-      .setClientMaxMemoryBodySize(read_bytes)
-      .setMaxConnectionNum(limits::kConnections)
+      .setIdleConnectionTimeout(0)  // Sweep does that
+      .setClientMaxBodySize(options.body_bytes)
+      .setClientMaxMemoryBodySize(options.body_bytes)
+      .setMaxConnectionNum(std::numeric_limits<std::size_t>::max())  // doorway.h counts
       .setMaxConnectionNumPerIP(0)
       .setKeepaliveRequestsNumber(0)
-      .setPipeliningRequestsNumber(limits::kPipelined)
+      .setPipeliningRequestsNumber(0)
       .setUploadPath(upload_dir_)
       .enableGzip(false)
       .enableBrotli(false)
@@ -123,7 +123,10 @@ void DrogonFront::Configure() {
     std::lock_guard lock(mutex_);
     listeners_.push_back(fd);
   });
-  drogon::app().setAfterAcceptSockOptCallback(TuneAccepted);
+  drogon::app().setAfterAcceptSockOptCallback([this](int fd) {
+    TuneAccepted(fd);
+    EnterDoorway(state_, fd);
+  });
   drogon::app().setConnectionCallback(
       [this](const TcpConnectionPtr& socket) { OnConnection(socket); });
   drogon::app().registerPreRoutingAdvice([](const drogon::HttpRequestPtr& request,
@@ -131,15 +134,13 @@ void DrogonFront::Configure() {
                                             drogon::AdviceChainCallback&&) {
     const auto socket = request->getConnectionPtr().lock();
     const auto found = LocalConnections().find(socket.get());
+    // Drogon is done with the request: by our edit of it, this answer is not sent.
+    static thread_local const auto none = drogon::HttpResponse::newHttpResponse();
+    none->setStatusCode(drogon::kUnknown);
+    answer(none);
     if (found == LocalConnections().end()) return;
-    static_cast<H1Connection&>(*found->second).OnRequest(request, std::move(answer));
+    static_cast<H1Connection&>(*found->second).OnRequest(*request);
   });
-  drogon::app().registerPreSendingAdvice(
-      [this](const drogon::HttpRequestPtr&, const drogon::HttpResponsePtr& response) {
-        if (state_->draining || response->getHeader("connection") == "close") {
-          response->setCloseConnection(true);
-        }
-      });
   drogon::app().registerBeginningAdvice([this] {
     if (!state_->options.plain_http) state_->tls.Adopt(state_->options.http2);
     drogon::app().getLoop()->queueInLoop([this] { OnLoopsReady(); });
@@ -174,8 +175,11 @@ void DrogonFront::OnLoopsReady() {
   auto listening = std::make_shared<std::atomic<std::size_t>>(count);
   for (std::size_t i = 0; i < count; ++i) {
     trantor::EventLoop* loop = drogon::app().getIOLoop(i);
-    loop->runEvery(1.0, [] {
-      VisitLocal([now = std::chrono::steady_clock::now()](Connection& c) { c.Sweep(now); });
+    const std::chrono::duration<double> sweep = state_->options.timeouts.sweep;
+    loop->runEvery(sweep.count(), [state = state_] {
+      const auto now = std::chrono::steady_clock::now();
+      SweepDoorway(now, state->options.timeouts.handshake);
+      VisitLocal([now](Connection& c) { c.Sweep(now); });
     });
     loop->queueInLoop([this, listening] {
       if (--*listening > 0) return;
@@ -189,13 +193,16 @@ void DrogonFront::OnLoopsReady() {
 
 void DrogonFront::OnConnection(const TcpConnectionPtr& socket) {
   auto& connections = LocalConnections();
+  LeaveDoorway(*socket);
   if (socket->connected()) {
     if (socket->applicationProtocol() == "h2") {
       auto connection = std::make_shared<H2Connection>(state_, socket);
       connections[socket.get()] = connection;
       connection->Start();
     } else {
-      connections[socket.get()] = std::make_shared<H1Connection>(state_, socket);
+      auto connection = std::make_shared<H1Connection>(state_, socket);
+      connections[socket.get()] = connection;
+      connection->Start();
     }
     return;
   }
@@ -236,8 +243,8 @@ void DrogonFront::Drain(std::chrono::milliseconds grace) {
   const auto deadline = std::chrono::steady_clock::now() + grace;
   StopAccepting();
   state_->draining = true;
-  state_->AwaitNone(state_->exchanges, deadline);
   ForEach([](Connection& connection) { connection.EndStreams(); });
+  state_->AwaitNone(state_->exchanges, deadline);
   ForEach([](Connection& connection) { connection.Retire(); });
   state_->AwaitNone(state_->connections, deadline);
 }

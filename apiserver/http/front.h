@@ -18,6 +18,20 @@
 
 namespace mailroom::apiserver {
 
+// How long a peer may take.
+struct FrontTimeouts {
+  using Duration = std::chrono::milliseconds;
+  Duration handshake = limits::kHandshake;  // for TLS, from accept
+  Duration idle = limits::kIdleConnection;  // between requests
+  Duration request_arrival = limits::kRequestArrival;
+  Duration stall = limits::kStreamStall;         // takes nothing of a body
+  Duration end_stall = limits::kStreamEndStall;  // same, and the body's source has ended
+  Duration linger = limits::kLinger;             // to close after we did
+  Duration ping_after = limits::kHttp2PingAfter;
+  Duration ping_wait = limits::kHttp2PingWait;
+  Duration sweep = std::chrono::seconds(1);  // between looks at the clock
+};
+
 struct FrontOptions {
   std::string host = "127.0.0.1";  // address or name; "" and "0.0.0.0" mean every interface
   std::uint16_t port = 0;          // 0: any free one, see Front::port
@@ -30,8 +44,8 @@ struct FrontOptions {
   bool plain_http = false;  // loopback addresses only
   bool http2 = true;
   std::size_t body_bytes = limits::kBodyBytes;
-  std::chrono::seconds idle = limits::kIdleConnection;
-  std::chrono::seconds request_arrival = limits::kRequestArrival;
+  std::size_t connections = limits::kConnections;  // open at a time, handshakes included
+  FrontTimeouts timeouts;
 };
 
 // Called on an I/O loop and must not block. `respond` may be called from any thread, once; a
@@ -41,7 +55,7 @@ using Handler = std::function<void(Request, std::function<void(Response)> respon
 struct FrontCounts {
   std::size_t connections = 0;
   std::size_t exchanges = 0;  // requests not yet answered
-  std::size_t streams = 0;    // streamed bodies under way
+  std::size_t streams = 0;    // bodies of events under way
 };
 
 class Front {

@@ -46,8 +46,10 @@ class FrontState {
     std::atomic<std::size_t>& counter_;
   };
   std::atomic<std::size_t> connections = 0;
+  std::atomic<std::size_t> handshakes = 0;  // accepted, not yet connections
   std::atomic<std::size_t> exchanges = 0;
   std::atomic<std::size_t> streams = 0;
+  std::atomic<std::size_t> refused = 0;  // connections past the limit, ever
 
   // Waits until the counter is 0; false when that did not happen before the deadline.
   bool AwaitNone(std::atomic<std::size_t>& counter, std::chrono::steady_clock::time_point deadline);

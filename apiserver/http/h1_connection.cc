@@ -1,20 +1,59 @@
 #include "apiserver/http/h1_connection.h"
 
 #include <drogon/HttpRequest.h>
-#include <drogon/HttpResponse.h>
+#include <strings.h>
 #include <trantor/net/EventLoop.h>
 #include <trantor/net/TcpConnection.h>
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 #include "apiserver/http/exchange.h"
+#include "storage/object/log.h"
 
 namespace mailroom::apiserver {
 namespace {
 
-Request Translate(const drogon::HttpRequest& from, const Peer& peer) {
-  Request to;
+// Set by our edit of Drogon on a request that it could not parse.
+constexpr char kParseError[] = "parseError";
+
+bool NamesToken(const Headers& headers, std::string_view field, std::string_view token) {
+  for (std::string_view list : headers.All(field)) {
+    while (!list.empty()) {
+      const std::size_t end = std::min(list.find(','), list.size());
+      const std::string_view item = Trim(list.substr(0, end));
+      if (item.size() == token.size() &&
+          strncasecmp(item.data(), token.data(), token.size()) == 0) {
+        return true;
+      }
+      list.remove_prefix(std::min(end + 1, list.size()));
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+H1Connection::H1Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket)
+    : Connection(std::move(state), socket),
+      received_(socket->bytesReceived()),
+      idle_since_(std::chrono::steady_clock::now()) {}
+
+H1Connection::~H1Connection() {
+  if (outlet_) outlet_->Close();
+}
+
+void H1Connection::Start() {
+  // Small blocks, because TLS keeps a buffer of that size for each connection.
+  outlet_ = std::make_shared<Outlet>(
+      socket_.lock(), limits::kStreamBlock,
+      [this](std::string& out, std::size_t max) { return Fill(out, max); },
+      [this] { OnEnded(); });
+}
+
+H1Connection::Asked H1Connection::Translate(const drogon::HttpRequest& from) {
+  Asked asked;
+  Request& to = asked.request;
   to.method = from.isHead() ? "HEAD" : from.methodString();
   to.path = from.getOriginalPath();
   to.query = from.query();
@@ -27,137 +66,160 @@ Request Translate(const drogon::HttpRequest& from, const Peer& peer) {
     }
   }
   to.body = std::string(from.body());
-  to.peer = peer;
-  return to;
+  asked.terms.head = from.isHead();
+  asked.terms.http10 = from.getVersion() == drogon::Version::kHttp10;
+  asked.terms.close = NamesToken(to.headers, "connection", "close") ||
+                      (asked.terms.http10 && !NamesToken(to.headers, "connection", "keep-alive"));
+  if (from.attributes()->find(kParseError)) {
+    asked.refusal = from.attributes()->get<int>(kParseError);
+  } else if (to.headers.All("host").size() != 1 && !asked.terms.http10) {
+    asked.refusal = 400;
+  }
+  if (asked.refusal != 0) asked.terms.close = true;
+  return asked;
 }
 
-bool HasBody(int code) { return code >= 200 && code != 204 && code != 304; }
-
-// A body past one write block is drawn from its pieces as the socket takes them.
-drogon::HttpResponsePtr Render(Response from) {
-  const std::size_t size = from.BodySize();
-  drogon::HttpResponsePtr to;
-  if (!HasBody(from.code) || size <= limits::kWriteBlock) {
-    to = drogon::HttpResponse::newHttpResponse();
-    if (HasBody(from.code)) to->setBody(from.BodyText());
-  } else {
-    struct Cursor {
-      std::vector<SharedBytes> pieces;
-      std::size_t piece = 0;
-      std::size_t at = 0;
-    };
-    auto cursor = std::make_shared<Cursor>();
-    cursor->pieces = std::move(from.body);
-    to = drogon::HttpResponse::newStreamResponse([cursor](char* out, std::size_t room) {
-      std::size_t count = 0;
-      while (out != nullptr && count < room && cursor->piece < cursor->pieces.size()) {
-        SharedBytes& piece = cursor->pieces[cursor->piece];
-        const std::size_t part = std::min(room - count, piece->size() - cursor->at);
-        std::copy_n(piece->data() + cursor->at, part, out + count);
-        count += part;
-        cursor->at += part;
-        if (cursor->at < piece->size()) continue;
-        piece.reset();
-        ++cursor->piece;
-        cursor->at = 0;
-      }
-      return count;
-    });
-    to->addHeader("content-length", std::to_string(size));
-  }
-  to->setStatusCode(static_cast<drogon::HttpStatusCode>(from.code));
-  to->setContentTypeCode(drogon::CT_NONE);
-  std::map<std::string, std::string> joined;  // Drogon keeps one value per name
-  for (const auto& [name, value] : from.headers.fields()) {
-    if (name == "content-length") continue;
-    std::string& all = joined[name];
-    all.append(all.empty() ? "" : ", ").append(HeaderValue(value));
-  }
-  for (const auto& [name, value] : joined) {
-    if (name == "content-type") {
-      to->setContentTypeString(value);
-    } else {
-      to->addHeader(name, value);
-    }
-  }
-  return to;
-}
-
-}  // namespace
-
-H1Connection::H1Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket)
-    : Connection(std::move(state), socket), received_(socket->bytesReceived()) {}
-
-void H1Connection::OnRequest(const std::shared_ptr<drogon::HttpRequest>& request, Answer answer) {
-  const std::uint64_t number = next_++;
-  if (const auto socket = socket_.lock()) received_ = socket->bytesReceived();
+void H1Connection::OnRequest(const drogon::HttpRequest& request) {
+  const auto socket = socket_.lock();
+  if (over_ || !socket) return;
+  received_ = socket->bytesReceived();
   arriving_since_.reset();
-  open_.push_back(number);
-  Pending pending{.head = request->isHead(),
-                  .http10 = request->getVersion() == drogon::Version::kHttp10,
-                  .answer = std::move(answer)};
-  Serve(state_, loop_, Translate(*request, CurrentPeer()),
-        [weak = weak_from_this(), number, pending = std::move(pending)](Response response) {
-          if (const auto self = weak.lock()) {
-            self->OnAnswer(number, pending, std::move(response));
-          } else {
-            Discard(response);
-          }
+  Asked asked = Translate(request);
+  if (!busy_) return Begin(std::move(asked));
+  waiting_bytes_ += asked.request.body.size();
+  waiting_.push_back(std::move(asked));
+  if (waiting_.size() > limits::kPipelined || waiting_bytes_ > limits::kPipelinedBytes) {
+    Cut(socket, "too many requests in line");
+  }
+}
+
+void H1Connection::Begin(Asked asked) {
+  busy_ = true;
+  if (asked.refusal != 0) {
+    return OnAnswer(asked.terms, Refusal(asked.refusal, state_->options.body_bytes));
+  }
+  asked.request.peer = CurrentPeer();
+  Serve(state_, loop_, std::move(asked.request),
+        [weak = weak_from_this(), terms = asked.terms](Response response) {
+          const auto self = weak.lock();
+          if (!self || self->over_) return Discard(response);
+          self->OnAnswer(terms, std::move(response));
         });
 }
 
-void H1Connection::OnAnswer(std::uint64_t number, Pending pending, Response response) {
-  if (response.stream && !pending.head && HasBody(response.code)) {
-    TakeOver(number, pending.http10 ? Framing::kUntilClose : Framing::kChunked,
-             std::move(response));
-    return;
-  }
-  Discard(response);
-  pending.answer(Render(std::move(response)));
-  std::erase(open_, number);
-  StartStreamInTurn();
+void H1Connection::OnAnswer(const H1Terms& asked, Response response) {
+  H1Terms terms = asked;
+  terms.close |= retired_ || state_->draining || response.headers.Get("connection") == "close";
+  answer_ = std::make_unique<H1Answer>(state_, loop_, std::move(response), terms,
+                                       [this] { outlet_->Kick(); });
+  if (state_->draining && answer_->live()) answer_->body().End();
+  KickSoon();
 }
 
-void H1Connection::TakeOver(std::uint64_t number, Framing framing, Response response) {
-  const auto socket = socket_.lock();
-  // One stream ends the connection, so a second one in the pipeline is never sent.
-  if (!socket || !socket->connected() || (stream_ && stream_number_ < number)) {
-    Discard(response);
-    return;
-  }
-  stream_number_ = number;
-  stream_ = std::make_unique<H1Stream>(state_, socket, std::move(response), framing);
-  StartStreamInTurn();
-}
-
-// Drogon may still hold earlier answers until it returns to the loop, hence the task.
-void H1Connection::StartStreamInTurn() {
-  if (!stream_ || started_ || open_.front() != stream_number_) return;
-  started_ = true;
+// Answers that become ready together share one write.
+void H1Connection::KickSoon() {
+  if (std::exchange(kick_posted_, true)) return;
   loop_->queueInLoop([weak = weak_from_this()] {
     const auto self = weak.lock();
-    if (self && self->stream_) self->stream_->Start();
+    if (!self) return;
+    self->kick_posted_ = false;
+    self->outlet_->Kick();
   });
 }
 
-void H1Connection::OnClosed() { stream_.reset(); }
+Outlet::Supply H1Connection::Fill(std::string& out, std::size_t max) {
+  while (answer_ && out.size() < max) {
+    switch (answer_->Fill(out, max - out.size())) {
+      case H1Answer::Progress::kMore:
+        return Outlet::Supply::kMore;
+      case H1Answer::Progress::kIdle:
+        return Outlet::Supply::kIdle;
+      case H1Answer::Progress::kDone:
+        if (answer_->closes() || retired_) return Outlet::Supply::kEnd;
+        Finished();
+    }
+  }
+  return answer_ ? Outlet::Supply::kMore : Outlet::Supply::kIdle;
+}
+
+void H1Connection::Finished() {
+  answer_.reset();
+  busy_ = false;
+  idle_since_ = std::chrono::steady_clock::now();
+  if (waiting_.empty()) return;
+  Asked next = std::move(waiting_.front());
+  waiting_.pop_front();
+  waiting_bytes_ -= next.request.body.size();
+  Begin(std::move(next));
+}
+
+// The last answer is with the socket. What still arrives is read and dropped for a while, lest a
+// reset overtakes the answer.
+void H1Connection::OnEnded() {
+  over_ = true;
+  answer_.reset();
+  waiting_.clear();
+  if (const auto socket = socket_.lock()) socket->shutdown();
+}
+
+void H1Connection::OnClosed() {
+  over_ = true;
+  if (outlet_) outlet_->Close();
+  answer_.reset();
+  waiting_.clear();
+}
 
 void H1Connection::EndStreams() {
-  if (stream_ && started_) stream_->End();
+  if (!answer_ || !answer_->live()) return;
+  answer_->body().End();
+  KickSoon();
 }
 
 void H1Connection::Retire() {
-  const auto socket = socket_.lock();
-  if (socket && open_.empty()) socket->shutdown();
+  retired_ = true;
+  if (busy_ || over_) return;
+  over_ = true;
+  if (const auto socket = socket_.lock()) socket->shutdown();
 }
 
-void H1Connection::Sweep(std::chrono::steady_clock::time_point now) {
-  if (stream_ && started_) return stream_->Sweep(now);
+void H1Connection::Cut(const TcpConnectionPtr& socket, const char* why) {
+  over_ = true;
+  Log(Level::kInfo, "cutting an HTTP/1.1 connection",
+      {{"peer", socket->peerAddr().toIpPort()}, {"why", why}});
+  // Not at once: closing ends the connection that asks for it.
+  loop_->queueInLoop([socket] { socket->forceClose(); });
+}
+
+void H1Connection::Sweep(Time now) {
   const auto socket = socket_.lock();
-  if (!socket || !open_.empty() || socket->bytesReceived() == received_) return;
+  if (!socket) return;
+  const FrontTimeouts& timeouts = state_->options.timeouts;
+  // Either side has said its last word: by us in OnEnded or Retire, or by a peer's close alert.
+  if (over_ || !socket->connected()) {
+    if (!closing_since_ || socket->bytesSent() != closing_sent_) {
+      closing_since_ = now;
+      closing_sent_ = socket->bytesSent();
+    }
+    if (!socket->connected()) answer_.reset();
+    if (now - *closing_since_ >= timeouts.linger) Cut(socket, "it does not close");
+    return;
+  }
+  if (!answer_) return busy_ ? void() : SweepIdle(socket, now);
+  const auto stalled = outlet_->Stalled(now);
+  if (stalled >= timeouts.stall) return Cut(socket, "it does not read");
+  if (!answer_->live() || stalled < timeouts.end_stall) return;
+  answer_->body().Probe();
+  if (answer_->body().ended()) Cut(socket, "it does not read, and its events overflow");
+}
+
+void H1Connection::SweepIdle(const TcpConnectionPtr& socket, Time now) {
+  if (socket->bytesReceived() == received_) {
+    if (now - idle_since_ >= state_->options.timeouts.idle) Retire();
+    return;
+  }
   if (!arriving_since_) arriving_since_ = now;
   if (ArrivesTooSlowly(now - *arriving_since_, socket->bytesReceived() - received_)) {
-    loop_->queueInLoop([socket] { socket->forceClose(); });
+    Cut(socket, "its request does not arrive");
   }
 }
 

@@ -1,19 +1,19 @@
-// An HTTP/1.1 or 1.0 connection: Drogon parses requests and sends ordinary answers; streamed
-// answers take the connection over once everything before them in the pipeline is answered.
-// Lives on the connection's loop.
+// An HTTP/1.1 or 1.0 connection: Drogon parses requests; this class answers them one after the
+// other in the order they came, and draws each body as fast as the peer reads. Lives on the
+// connection's loop.
 #pragma once
 
+#include <chrono>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 
 #include "apiserver/http/connection.h"
-#include "apiserver/http/h1_stream.h"
+#include "apiserver/http/h1_answer.h"
+#include "apiserver/http/outlet.h"
 
 namespace drogon {
 class HttpRequest;
-class HttpResponse;
 }  // namespace drogon
 
 namespace mailroom::apiserver {
@@ -21,9 +21,11 @@ namespace mailroom::apiserver {
 class H1Connection : public Connection, public std::enable_shared_from_this<H1Connection> {
  public:
   H1Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket);
-  using Answer = std::function<void(const std::shared_ptr<drogon::HttpResponse>&)>;
+  ~H1Connection() override;
 
-  void OnRequest(const std::shared_ptr<drogon::HttpRequest>& request, Answer answer);
+  // Call once, when the connection is in a shared_ptr.
+  void Start();
+  void OnRequest(const drogon::HttpRequest& request);
 
   void OnClosed() override;
   void EndStreams() override;
@@ -31,24 +33,38 @@ class H1Connection : public Connection, public std::enable_shared_from_this<H1Co
   void Sweep(std::chrono::steady_clock::time_point now) override;
 
  private:
-  struct Pending {
-    bool head = false;  // HEAD: no body
-    bool http10 = false;
-    Answer answer;
+  using Time = std::chrono::steady_clock::time_point;
+  struct Asked {
+    Request request;
+    H1Terms terms;
+    int refusal = 0;  // the status of what could not be parsed
   };
-  void OnAnswer(std::uint64_t number, Pending pending, Response response);
-  void TakeOver(std::uint64_t number, Framing framing, Response response);
-  void StartStreamInTurn();
+  Asked Translate(const drogon::HttpRequest& from);
+  void Begin(Asked asked);
+  void OnAnswer(const H1Terms& terms, Response response);
+  // What the outlet draws: the answer under way, then those of the requests in line.
+  Outlet::Supply Fill(std::string& out, std::size_t max);
+  void Finished();
+  void KickSoon();
+  void OnEnded();
+  void Cut(const TcpConnectionPtr& socket, const char* why);
+  void SweepIdle(const TcpConnectionPtr& socket, Time now);
+
+  std::shared_ptr<Outlet> outlet_;
+  bool busy_ = false;  // a request is being served or its answer written
+  std::unique_ptr<H1Answer> answer_;
+  std::deque<Asked> waiting_;
+  std::size_t waiting_bytes_ = 0;  // their bodies
+  bool retired_ = false;           // close after the answer under way
+  bool over_ = false;              // nothing more is answered
+  bool kick_posted_ = false;
 
   // A request that has begun to arrive shows in the bytes since the last one was complete.
   std::size_t received_ = 0;
-  std::optional<std::chrono::steady_clock::time_point> arriving_since_;
-
-  std::uint64_t next_ = 0;
-  std::deque<std::uint64_t> open_;  // numbers of unanswered requests, in order
-  std::uint64_t stream_number_ = 0;
-  std::unique_ptr<H1Stream> stream_;
-  bool started_ = false;  // stream_ has been
+  std::optional<Time> arriving_since_;
+  Time idle_since_;
+  std::optional<Time> closing_since_;
+  std::size_t closing_sent_ = 0;
 };
 
 }  // namespace mailroom::apiserver

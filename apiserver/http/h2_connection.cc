@@ -102,7 +102,6 @@ H2Connection::~H2Connection() {
 
 void H2Connection::Start() {
   const auto socket = socket_.lock();
-  socket->keepAlive();  // Sweep does the idle timer's work
   outlet_ = std::make_shared<Outlet>(
       socket, limits::kWriteBlock,
       [this](std::string& out, std::size_t max) { return Fill(out, max); },
@@ -261,13 +260,16 @@ void H2Connection::OnAnswer(std::int32_t id, Response response) {
     Discard(response);
     return Submit(id, head, nullptr);
   }
-  if (response.stream) stream->streaming.emplace(state_, state_->streams);
   // The connection owns the stream and the stream its body, so both outlive the callback.
   stream->body = std::make_unique<BodyQueue>(state_, loop_, response, [this, stream] {
     if (!std::exchange(stream->deferred, false)) return;
     nghttp2_session_resume_data(session_, stream->id);
     KickSoon();
   });
+  if (stream->body->live()) {
+    stream->streaming.emplace(state_, state_->streams);
+    if (state_->draining) stream->body->End();
+  }
   nghttp2_data_provider provider{};
   provider.read_callback = H2Callbacks::Read;
   Submit(id, head, &provider);

@@ -37,7 +37,7 @@ struct H2Stream {
 
   // Of the answer.
   std::unique_ptr<BodyQueue> body;
-  std::optional<FrontState::Counted> streaming;
+  std::optional<FrontState::Counted> streaming;  // it is one of events
   bool deferred = false;           // nghttp2 waits for ready
   std::optional<Time> stalled_at;  // since when there was no window
 };

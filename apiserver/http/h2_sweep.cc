@@ -16,8 +16,9 @@ void H2Connection::Sweep(std::chrono::steady_clock::time_point now) {
     // Not at once: closing ends the connection that asks for it.
     loop_->queueInLoop([socket] { socket->forceClose(); });
   };
-  if (ended_ || aborted_) {
-    if (now - heard_at_ >= limits::kLinger) cut("it does not close");
+  const FrontTimeouts& timeouts = state_->options.timeouts;
+  if (ended_ || aborted_ || !socket->connected()) {
+    if (now - heard_at_ >= timeouts.linger) cut("it does not close");
     return;
   }
   if (socket->bytesReceived() != seen_received_) {
@@ -25,18 +26,18 @@ void H2Connection::Sweep(std::chrono::steady_clock::time_point now) {
     heard_at_ = now;
     pinged_ = false;
   }
-  if (outlet_->Stalled(now) >= limits::kStreamStall) return cut("it does not read");
+  if (outlet_->Stalled(now) >= timeouts.stall) return cut("it does not read");
   const auto silence = now - heard_at_;
   if (streams_.empty()) {
-    if (silence < state_->options.idle) return;
+    if (silence < timeouts.idle) return;
     // Nothing is lost: GOAWAY names the last stream served.
     heard_at_ = now;
     return Retire();
   }
-  if (pinged_ && silence >= limits::kHttp2PingAfter + limits::kHttp2PingWait) {
+  if (pinged_ && silence >= timeouts.ping_after + timeouts.ping_wait) {
     return cut("it does not answer a ping");
   }
-  if (!pinged_ && silence >= limits::kHttp2PingAfter) {
+  if (!pinged_ && silence >= timeouts.ping_after) {
     pinged_ = true;
     nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
     KickSoon();
@@ -64,13 +65,11 @@ void H2Connection::SweepStream(H2Stream& stream, std::chrono::steady_clock::time
   }
   if (!stream.stalled_at) stream.stalled_at = now;
   const auto stalled = now - *stream.stalled_at;
-  if (stalled < limits::kStreamEndStall) return;
-  if (!stream.streaming) {
-    if (stalled >= limits::kIdleConnection) reset(NGHTTP2_CANCEL);
-    return;
-  }
+  const FrontTimeouts& timeouts = state_->options.timeouts;
+  if (stalled >= timeouts.stall) return reset(NGHTTP2_ENHANCE_YOUR_CALM);
+  if (stalled < timeouts.end_stall || !stream.streaming) return;
   stream.body->Probe();
-  if (stream.body->ended() || stalled >= limits::kStreamStall) reset(NGHTTP2_ENHANCE_YOUR_CALM);
+  if (stream.body->ended()) reset(NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
 }  // namespace mailroom::apiserver

@@ -246,7 +246,7 @@ TestFront::TestFront() {
   options_.request_header_ca_file = dir_ + "/proxy-ca.crt";
   options_.request_header_names = {"aggregator"};
   options_.io_threads = 2;
-  options_.request_arrival = std::chrono::seconds(2);
+  options_.timeouts.request_arrival = std::chrono::seconds(2);
   auto started = Front::Start(options_, [this](Request request, auto respond) {
     Serve(std::move(request), std::move(respond));
   });

@@ -2,35 +2,19 @@
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
-#include <openssl/ssl.h>
-#include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <mutex>
 
+#include "apiserver/http/openssl_types.h"
 #include "apiserver/pki.h"
 
 namespace mailroom::apiserver {
 namespace {
 
-template <auto Free>
-struct Freer {
-  template <typename T>
-  void operator()(T* pointer) const {
-    Free(pointer);
-  }
-};
-void FreeChain(STACK_OF(X509) * chain) { sk_X509_pop_free(chain, X509_free); }
-void FreeNames(STACK_OF(X509_NAME) * names) { sk_X509_NAME_pop_free(names, X509_NAME_free); }
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
-using PrivateKey = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
-using Chain = std::unique_ptr<STACK_OF(X509), Freer<FreeChain>>;
-using CaNames = std::unique_ptr<STACK_OF(X509_NAME), Freer<FreeNames>>;
-using Store = std::unique_ptr<X509_STORE, Freer<X509_STORE_free>>;
-using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
+using namespace openssl;
 
 Status BadFile(std::string_view what, const std::string& path) {
   std::array<char, 256> text{};
@@ -51,21 +35,40 @@ Result<std::vector<Certificate>> ReadCertificates(const std::string& path) {
   return out;
 }
 
-// Whether a chain leads from `cert` to `store` now, for TLS client use.
-bool Verifies(X509_STORE* store, X509* cert) {
-  if (store == nullptr) return false;
-  const std::unique_ptr<X509_STORE_CTX, Freer<X509_STORE_CTX_free>> context(X509_STORE_CTX_new());
-  if (!context || X509_STORE_CTX_init(context.get(), store, cert, nullptr) != 1) return false;
-  X509_STORE_CTX_set_purpose(context.get(), X509_PURPOSE_SSL_CLIENT);
-  const bool good = X509_verify_cert(context.get()) == 1;
-  ERR_clear_error();
-  return good;
-}
-
 std::time_t EndOf(X509* cert) {
   std::tm parts{};
   if (ASN1_TIME_to_tm(X509_get0_notAfter(cert), &parts) != 1) return 0;
   return timegm(&parts);
+}
+
+// When the first certificate on the way from the peer's to one of `trusted` ends; 0 when there
+// is no such way now, for TLS client use.
+std::time_t TrustedUntil(X509_STORE* trusted, const PeerChain& peer) {
+  if (trusted == nullptr) return 0;
+  const std::unique_ptr<X509_STORE_CTX, Freer<X509_STORE_CTX_free>> context(X509_STORE_CTX_new());
+  if (!context || X509_STORE_CTX_init(context.get(), trusted, peer.leaf.get(),
+                                      peer.intermediates.get()) != 1) {
+    return 0;
+  }
+  X509_STORE_CTX_set_purpose(context.get(), X509_PURPOSE_SSL_CLIENT);
+  std::time_t until = 0;
+  if (X509_verify_cert(context.get()) == 1) {
+    const STACK_OF(X509)* way = X509_STORE_CTX_get0_chain(context.get());
+    until = EndOf(sk_X509_value(way, 0));
+    for (int i = 1; i < sk_X509_num(way); ++i) {
+      until = std::min(until, EndOf(sk_X509_value(way, i)));
+    }
+  }
+  ERR_clear_error();
+  return until;
+}
+
+Result<CertificateFacts> Facts(X509* cert) {
+  const Bio bio(BIO_new(BIO_s_mem()));
+  char* data = nullptr;
+  if (!bio || PEM_write_bio_X509(bio.get(), cert) != 1) return Internal("no memory");
+  const long size = BIO_get_mem_data(bio.get(), &data);
+  return ReadCertificate({data, static_cast<std::size_t>(size)});
 }
 
 }  // namespace
@@ -74,8 +77,8 @@ struct TlsMaterial::Parts {
   Certificate leaf;
   Chain chain;
   PrivateKey key;
-  Store clients;
-  Store proxies;
+  TrustStore clients;
+  TrustStore proxies;
   CaNames ca_names;  // of both
   std::vector<std::string> proxy_names;
 
@@ -96,9 +99,9 @@ struct TlsMaterial::Parts {
     return Ok();
   }
 
-  Result<Store> ReadAuthorities(const std::string& path) {
+  Result<TrustStore> ReadAuthorities(const std::string& path) {
     const std::vector<Certificate> certs = TRY(ReadCertificates(path));
-    Store store(X509_STORE_new());
+    TrustStore store(X509_STORE_new());
     for (const Certificate& cert : certs) {
       X509_STORE_add_cert(store.get(), cert.get());
       sk_X509_NAME_push(ca_names.get(), X509_NAME_dup(X509_get_subject_name(cert.get())));
@@ -124,28 +127,26 @@ Result<std::shared_ptr<const TlsMaterial>> TlsMaterial::Load(const FrontOptions&
   return std::shared_ptr<const TlsMaterial>(new TlsMaterial(std::move(parts)));
 }
 
-std::time_t TlsMaterial::Judge(const std::string& cert_pem, Peer& peer) const {
+std::time_t TlsMaterial::Judge(const PeerChain& chain, Peer& peer) const {
   constexpr std::time_t kForever = std::numeric_limits<std::time_t>::max();
-  const Bio bio(BIO_new_mem_buf(cert_pem.data(), static_cast<int>(cert_pem.size())));
-  const Certificate cert(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
-  const Result<CertificateFacts> facts = ReadCertificate(cert_pem);
-  if (!cert || !facts.ok()) {
+  const Result<CertificateFacts> facts = Facts(chain.leaf.get());
+  if (!facts.ok()) {
     peer.certificate_rejected = true;
     return kForever;
   }
   const std::vector<std::string>& names = parts_->proxy_names;
   const std::string& common_name = facts.value().common_name;
-  const bool client = Verifies(parts_->clients.get(), cert.get());
+  const std::time_t client = TrustedUntil(parts_->clients.get(), chain);
+  const std::time_t proxy = TrustedUntil(parts_->proxies.get(), chain);
   peer.front_proxy =
-      Verifies(parts_->proxies.get(), cert.get()) &&
+      proxy > 0 &&
       (names.empty() || std::find(names.begin(), names.end(), common_name) != names.end());
-  peer.certificate_rejected = !client && !peer.front_proxy;
+  peer.certificate_rejected = client == 0 && !peer.front_proxy;
   if (peer.certificate_rejected) return kForever;
-  if (client) {
-    peer.common_name = common_name;
-    peer.organizations = facts.value().organizations;
-  }
-  return EndOf(cert.get());
+  if (client == 0) return proxy;
+  peer.common_name = common_name;
+  peer.organizations = facts.value().organizations;
+  return peer.front_proxy ? std::min(client, proxy) : client;
 }
 
 bool TlsMaterial::Equip(SSL* ssl) const {
@@ -161,70 +162,6 @@ bool TlsMaterial::Equip(SSL* ssl) const {
     SSL_set_verify(ssl, SSL_VERIFY_NONE, nullptr);
   }
   return true;
-}
-
-namespace {
-
-thread_local bool recording = false;
-thread_local std::vector<SSL_CTX*> recorded;
-
-void OnNewContext(void* parent, void*, CRYPTO_EX_DATA*, int, long, void*) {
-  if (recording) recorded.push_back(static_cast<SSL_CTX*>(parent));
-}
-
-int EquipConnection(SSL* ssl, void* gate) {
-  const auto material = static_cast<const TlsGate*>(gate)->current();
-  return material->Equip(ssl) ? 1 : 0;
-}
-
-template <bool kHttp2>
-int SelectProtocol(SSL*, const unsigned char** out, unsigned char* out_size,
-                   const unsigned char* offered, unsigned int offered_size, void*) {
-  static constexpr unsigned char kOurs[] = "\x02h2\x08http/1.1";
-  constexpr unsigned int kSkip = kHttp2 ? 0 : 3;
-  unsigned char* chosen = nullptr;
-  if (SSL_select_next_proto(&chosen, out_size, kOurs + kSkip, sizeof(kOurs) - 1 - kSkip, offered,
-                            offered_size) != OPENSSL_NPN_NEGOTIATED) {
-    return SSL_TLSEXT_ERR_NOACK;
-  }
-  *out = chosen;
-  return SSL_TLSEXT_ERR_OK;
-}
-
-}  // namespace
-
-Result<void> TlsGate::Reload(const FrontOptions& options) {
-  auto fresh = TRY(TlsMaterial::Load(options));
-  std::lock_guard lock(mutex_);
-  current_ = std::move(fresh);
-  return Ok();
-}
-
-std::shared_ptr<const TlsMaterial> TlsGate::current() const {
-  std::lock_guard lock(mutex_);
-  return current_;
-}
-
-void TlsGate::RecordContexts() {
-  static std::once_flag once;
-  std::call_once(once,
-                 [] { SSL_CTX_get_ex_new_index(0, nullptr, OnNewContext, nullptr, nullptr); });
-  recording = true;
-}
-
-void TlsGate::Adopt(bool http2) {
-  for (SSL_CTX* context : recorded) {
-    SSL_CTX_set_cert_cb(context, EquipConnection, this);
-    SSL_CTX_set_alpn_select_cb(context, http2 ? SelectProtocol<true> : SelectProtocol<false>,
-                               nullptr);
-    // A resumed session would carry an identity past the check of its certificate's chain.
-    SSL_CTX_set_num_tickets(context, 0);
-    SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
-    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
-  }
-  recorded.clear();
-  recording = false;
 }
 
 }  // namespace mailroom::apiserver

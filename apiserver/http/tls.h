@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apiserver/http/front.h"
+#include "apiserver/http/ticket_keys.h"
 #include "storage/object/message.h"
 #include "storage/object/result.h"
 
@@ -18,6 +19,10 @@ using SSL = struct ssl_st;
 using SSL_CTX = struct ssl_ctx_st;
 
 namespace mailroom::apiserver {
+
+// The certificate a peer presented, and the intermediates it sent along. Immutable.
+struct PeerChain;
+using PeerChainPtr = std::shared_ptr<const PeerChain>;
 
 // One consistent set of certificate files, read and checked. Immutable.
 class TlsMaterial {
@@ -27,7 +32,7 @@ class TlsMaterial {
 
   // Fills the identity of `peer` from the certificate it presented. Returns the second from
   // which the verdict no longer holds.
-  std::time_t Judge(const std::string& cert_pem, Peer& peer) const;
+  std::time_t Judge(const PeerChain& chain, Peer& peer) const;
   // Gives a connection under handshake the serving certificate and the acceptable CA names.
   bool Equip(SSL* ssl) const;
 
@@ -47,8 +52,11 @@ class TlsGate {
   static void RecordContexts();
   // Makes the remembered contexts ask this gate. Must outlive them.
   void Adopt(bool http2);
+  // What the peer of the handshake that just ended on this thread presented; null for nothing.
+  static PeerChainPtr TakePeerChain();
 
  private:
+  TicketKeys tickets_;
   mutable std::mutex mutex_;  // guards current_
   std::shared_ptr<const TlsMaterial> current_;
 };

@@ -107,6 +107,16 @@ void CheckRequests(uint16_t port) {
   Expect(port, "length with a tail", Head("Content-Length: 2x\r\n") + "ab", " 400 ");
   Expect(port, "header without a colon", Head("nonsense\r\n"), " 400 ");
   Expect(port, "line break in a value", Head("X-Probe: a\nb\r\n"), " 400 ");
+  Expect(port, "blank before the colon", Head("Content-Length : 2\r\n") + "ab", " 400 ");
+  Expect(port, "folded line", Head("X-Probe: a\r\n b: c\r\n"), " 400 ");
+  Expect(port, "empty length", Head("Content-Length:\r\n"), " 400 ");
+  Expect(port, "chunks of HTTP/1.0", "POST / HTTP/1.0\r\n" + chunked + "\r\n0\r\n\r\n", " 400 ");
+  Expect(port, "trailers", Head(chunked) + "2\r\nab\r\n0\r\nX-Probe: t\r\n\r\n", "probe=;body=ab;");
+  Expect(port, "an error in its turn", Head("Content-Length: 2\r\n") + "ok" + Head("bad\r\n"),
+         " 400 ");
+  Expect(port, "an answer left to the application",
+         Head("X-Probe: silent\r\nContent-Length: 0\r\n") + Head("Content-Length: 2\r\n") + "ok",
+         "probe=;body=ok;");
   Expect(port, "continue before chunks", Head(chunked + "Expect: 100-continue\r\n"), " 100 ");
 
   std::string fields;
@@ -148,6 +158,12 @@ int main(int argc, char** argv) {
                                   drogon::AdviceCallback&& answer,
                                   drogon::AdviceChainCallback&&) {
     auto response = drogon::HttpResponse::newHttpResponse();
+    if (request->attributes()->find("parseError")) {
+      const int code = request->attributes()->get<int>("parseError");
+      response->setStatusCode(static_cast<drogon::HttpStatusCode>(code));
+    } else if (request->getHeader("x-probe") == "silent") {
+      response->setStatusCode(drogon::kUnknown);
+    }
     response->setBody("probe=" + Printable(request->getHeader("x-probe")) +
                       ";body=" + std::string(request->body()) + ";");
     answer(response);
