@@ -60,7 +60,7 @@ Result<Response> List(Call& call) {
     page.continue_token = EncodeContinue({listed->revision, listed->next});
     if (!cache.filter) page.remaining = listed->remaining;
   }
-  return RenderList(call, page);
+  return RenderList(call, std::move(page));
 }
 
 }  // namespace mailroom::apiserver

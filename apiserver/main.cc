@@ -71,14 +71,38 @@ Result<std::unique_ptr<storage::Store>> OpenStore(const Options& options) {
                             .key_file = options.etcd_key_file});
 }
 
-int WaitForSignal() {
+// The signals that only the main thread takes: to stop, and to look at certificate files.
+sigset_t OurSignals() {
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  int signal = 0;
-  sigwait(&set, &signal);
-  return signal;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  return set;
+}
+
+// Returns when asked to stop. Until then `refresh` runs at every interval and on SIGHUP.
+void WaitForStop(std::chrono::seconds interval, const std::function<void()>& refresh) {
+  const sigset_t set = OurSignals();
+  const timespec timeout{.tv_sec = interval.count(), .tv_nsec = 0};
+  while (true) {
+    const int signal = sigtimedwait(&set, nullptr, &timeout);
+    if (signal == SIGINT || signal == SIGTERM) return;
+    if (signal == SIGHUP || errno == EAGAIN) refresh();
+  }
+}
+
+// Renews our own certificates near their end and takes new files into use; bad ones change
+// nothing.
+void RefreshCertificates(const Options& options, const std::vector<std::string>& sans,
+                         const std::string& url, Front& front) {
+  const auto refresh = [&]() -> Result<void> {
+    const std::string admin_file = options.data_dir + "/pki/admin.crt";
+    const std::string before = TRY(ReadTextFile(admin_file));
+    const PkiFiles pki = TRY(EnsurePki(options.data_dir, sans));
+    if (TRY(ReadTextFile(admin_file)) != before) TRY(WriteAdminKubeconfig(options, pki, url));
+    return front.ReloadCertificates();
+  };
+  const Result<void> done = refresh();
+  if (!done.ok()) Log(Level::kError, "keeping the certificates", {{"error", done.error().message()}});
 }
 
 Result<void> Serve(const Options& options) {
@@ -104,6 +128,8 @@ Result<void> Serve(const Options& options) {
   front_options.key_file = options.tls_key_file.empty() ? pki.server_key : options.tls_key_file;
   front_options.client_ca_file = options.client_ca_file.empty() ? pki.ca_cert : options.client_ca_file;
   front_options.io_threads = options.io_threads;
+  front_options.body_bytes = options.body_bytes;
+  front_options.connections = options.connections;
   auto front = TRY(Front::Start(front_options, [&](Request request,
                                                    std::function<void(Response)> respond) {
     if (!ready) return respond(RenderError(Unavailable("the server is starting")));
@@ -125,7 +151,7 @@ Result<void> Serve(const Options& options) {
   }
   Log(Level::kInfo, "serving", {{"url", url}});
   std::cout << "mailroom is serving at " << url << std::endl;
-  WaitForSignal();
+  WaitForStop(limits::kCertificateCheck, [&] { RefreshCertificates(options, sans, url, *front); });
   Log(Level::kInfo, "stopping");
   front->Drain(limits::kDrainGrace);
   translator.reset();
@@ -156,11 +182,8 @@ int Fail(const Status& status) {
 }
 
 int Main(const std::vector<std::string>& args) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);  // before any thread exists; WaitForSignal takes them
+  const sigset_t set = OurSignals();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);  // before any thread exists; WaitForStop takes them
   std::signal(SIGPIPE, SIG_IGN);
 
   const std::string command = args.empty() ? "" : args[0];

@@ -60,6 +60,16 @@ Setter List(std::vector<std::string> Options::*member) {
   };
 }
 
+// A positive number.
+Setter Count(std::size_t Options::*member) {
+  return [member](Options& options, const std::string& value) -> Result<void> {
+    std::size_t& count = options.*member;
+    auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+    if (error == std::errc() && end == value.data() + value.size() && count > 0) return Ok();
+    return BadRequest(Quoted(value) + " is not a positive number");
+  };
+}
+
 const std::map<std::string, Setter>& Flags() {
   static const std::map<std::string, Setter> flags = {
       {"--data-dir", Text(&Options::data_dir)},
@@ -74,6 +84,9 @@ const std::map<std::string, Setter>& Flags() {
       {"--tls-private-key-file", Text(&Options::tls_key_file)},
       {"--tls-san", List(&Options::extra_sans)},
       {"--log-level", SetLevel},
+      {"--io-threads", Count(&Options::io_threads)},
+      {"--max-request-body-bytes", Count(&Options::body_bytes)},
+      {"--max-connections", Count(&Options::connections)},
       {"--controllers",
        [](Options& options, const std::string& value) -> Result<void> {
          if (value != "true" && value != "false") return BadRequest("--controllers is true or false");
@@ -117,6 +130,7 @@ std::string OptionsUsage() {
          "         [--etcd-servers URL,URL... [--etcd-cafile F] [--etcd-certfile F --etcd-keyfile F]]\n"
          "         [--client-ca-file F]\n"
          "         [--tls-cert-file F --tls-private-key-file F] [--tls-san NAME,NAME...]\n"
+         "         [--io-threads N] [--max-request-body-bytes N] [--max-connections N]\n"
          "         [--controllers true|false] [--log-level debug|info|warn|error]\n"
          "       mailroom syncer-kubeconfig --data-dir DIR --server URL --mailbox NAME --out FILE\n";
 }

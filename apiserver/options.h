@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/object/limits.h"
 #include "storage/object/log.h"
 #include "storage/object/result.h"
 
@@ -22,6 +23,8 @@ struct Options {
   std::vector<std::string> extra_sans;
   bool controllers = true;
   std::size_t io_threads = 2;
+  std::size_t body_bytes = limits::kBodyBytes;
+  std::size_t connections = limits::kConnections;
   Level log_level = Level::kInfo;
 };
 

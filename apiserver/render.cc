@@ -1,6 +1,7 @@
 #include "apiserver/render.h"
 
 #include "apiserver/convert.h"
+#include "apiserver/list_body.h"
 #include "apiserver/table.h"
 #include "openapi/protobuf.h"
 #include "storage/object/json_cursor.h"
@@ -42,15 +43,6 @@ std::string Annotate(std::string_view bytes, std::string_view value) {
   return out.append(bytes.substr(metadata));
 }
 
-std::string ListMetadata(const ListPage& page) {
-  std::string out = "\"metadata\":{\"resourceVersion\":\"" + page.revision.ToString() + "\"";
-  if (!page.continue_token.empty()) {
-    out += ",\"continue\":" + JsonQuote(page.continue_token);
-    if (page.remaining > 0) out += ",\"remainingItemCount\":" + std::to_string(page.remaining);
-  }
-  return out + "}";
-}
-
 Response WithBody(int code, std::string_view content_type, std::string body) {
   Response response;
   response.code = code;
@@ -69,15 +61,6 @@ Result<Response> Finish(const Accepted& accepted, int code, std::string json) {
     case Media::kJson: break;
   }
   return JsonResponse(code, DumpJsonPretty(tree));
-}
-
-Result<std::string> IncludeObject(const Query& query) {
-  const std::string include = query.Get("includeObject");
-  if (include.empty() || include == "Metadata" || include == "Object" || include == "None") {
-    return include.empty() ? std::string("Metadata") : include;
-  }
-  return BadRequest("Unable to convert to Table as requested: includeObject: Invalid value: " +
-                    Quoted(include) + ": must be 'Metadata', 'Object', 'None', or empty");
 }
 
 // A dry run's new object has no revision, so none is shown.
@@ -187,8 +170,9 @@ Result<Response> RenderTree(const Call& call, int code, const Json& tree) {
   return Finish(accepted, code, DumpJson(tree));
 }
 
-Result<Response> RenderList(const Call& call, const ListPage& page) {
+Result<Response> RenderList(const Call& call, ListPage page) {
   const Accepted accepted = TRY(Negotiate(call.request, call.info.query, *call.type, Shape::kList));
+  if (StreamsList(accepted, page)) return StreamList(call, accepted, std::move(page));
   const bool all = call.info.all_workspaces;
   const openapi::ResourceType& type = *call.type;
   if (accepted.form == Form::kObject) {
@@ -202,14 +186,7 @@ Result<Response> RenderList(const Call& call, const ListPage& page) {
     for (const storage::Entry& entry : page.entries) {
       out += comma;
       comma = ",";
-      if (all || !ServedAsStored(type, *entry.object)) {
-        out += ServedBytes(type, *entry.object, all ? entry.workspace.get() : nullptr);
-      } else if (type.builtin) {
-        out += '{';
-        out += entry.object->bytes_after_kind();
-      } else {
-        out += entry.object->bytes();
-      }
+      AppendListItem(out, type, all, entry);
     }
     return Finish(accepted, 200, out + "]}");
   }

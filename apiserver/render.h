@@ -23,7 +23,8 @@ struct ListPage {
   std::string continue_token;
   std::size_t remaining = 0;
 };
-Result<Response> RenderList(const Call& call, const ListPage& page);
+// A long list is a finite stream.
+Result<Response> RenderList(const Call& call, ListPage page);
 
 // Any error as JSON, or in the media type the request accepts.
 Response RenderError(const Status& status);

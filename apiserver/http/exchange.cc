@@ -1,7 +1,6 @@
 #include "apiserver/http/exchange.h"
 
 #include <trantor/net/EventLoop.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <atomic>
@@ -9,6 +8,7 @@
 #include <exception>
 #include <utility>
 
+#include "apiserver/http/gzip_stream.h"
 #include "storage/object/log.h"
 
 namespace mailroom::apiserver {
@@ -17,7 +17,7 @@ namespace {
 constexpr int kDrainRetrySeconds = 5;  // as kube-apiserver
 
 // Held by the `respond` function; answers 500 when the last copy goes without an answer.
-class Exchange : public std::enable_shared_from_this<Exchange> {
+class Exchange {
  public:
   Exchange(std::shared_ptr<FrontState> state, trantor::EventLoop* loop, bool gzip, Deliver deliver)
       : state_(std::move(state)),
@@ -39,14 +39,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
       return;
     }
     if (gzip_ && Compressible(response)) {
-      auto shared = std::make_shared<Response>(std::move(response));
-      if (state_->compressors.Submit([self = shared_from_this(), shared] {
-            Compress(*shared);
-            self->Send(std::move(*shared));
-          })) {
-        return;
-      }
-      response = std::move(*shared);
+      Compress({state_, &state_->compressors}, response);
     }
     Send(std::move(response));
   }
@@ -96,6 +89,12 @@ Deliver Logged(const Request& request, Deliver deliver) {
   };
 }
 
+bool GoodPath(std::string_view path) {
+  return path.starts_with('/') && std::none_of(path.begin(), path.end(), [](unsigned char c) {
+    return c <= ' ' || c == 127;
+  });
+}
+
 Response DrainResponse() {
   Response response =
       ErrorResponse(TooManyRequests("the server is shutting down", kDrainRetrySeconds));
@@ -110,13 +109,12 @@ void Serve(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, R
   const bool draining = state->draining;
   if (LogEnabled(Level::kDebug)) deliver = Logged(request, std::move(deliver));
   const bool too_long = request.body.size() > state->options.body_bytes;
-  auto exchange =
-      std::make_shared<Exchange>(state, loop, AcceptsGzip(request.headers), std::move(deliver));
+  const bool good_path = GoodPath(request.path);
+  const bool gzip = request.method != "HEAD" && AcceptsGzip(request.headers);
+  auto exchange = std::make_shared<Exchange>(state, loop, gzip, std::move(deliver));
   if (draining) return exchange->Respond(DrainResponse());
-  if (too_long) {
-    return exchange->Respond(
-        ErrorResponse(RequestTooLarge("limit is " + std::to_string(state->options.body_bytes))));
-  }
+  if (too_long) return exchange->Respond(Refusal(413, state->options.body_bytes));
+  if (!good_path) return exchange->Respond(Refusal(400, 0));
   try {
     state->handler(std::move(request),
                    [exchange](Response response) { exchange->Respond(std::move(response)); });
@@ -178,39 +176,8 @@ bool AcceptsGzip(const Headers& headers) {
 }
 
 bool Compressible(const Response& response) {
-  return !response.stream && response.headers.Get("content-encoding").empty() &&
-         response.BodySize() > limits::kGzipBytes;
-}
-
-void Compress(Response& response) {
-  if (!Compressible(response)) return;
-  constexpr int kLevel = 1;  // as kube-apiserver: speed over size
-  constexpr int kGzipFormat = 16 + MAX_WBITS;
-  z_stream zip{};
-  if (deflateInit2(&zip, kLevel, Z_DEFLATED, kGzipFormat, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) !=
-      Z_OK) {
-    return;
-  }
-  std::string out;
-  const auto feed = [&](std::string_view input, int flush) {
-    zip.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));
-    zip.avail_in = static_cast<uInt>(input.size());
-    do {
-      const std::size_t used = out.size();
-      out.resize(used + limits::kWriteBlock);
-      zip.next_out = reinterpret_cast<Bytef*>(out.data() + used);
-      zip.avail_out = static_cast<uInt>(limits::kWriteBlock);
-      deflate(&zip, flush);
-      out.resize(out.size() - zip.avail_out);
-    } while (zip.avail_out == 0);
-  };
-  for (const SharedBytes& piece : response.body) feed(*piece, Z_NO_FLUSH);
-  feed({}, Z_FINISH);
-  deflateEnd(&zip);
-  response.body.clear();
-  response.Append(std::move(out));
-  response.headers.Set("content-encoding", "gzip");
-  response.headers.Add("vary", "Accept-Encoding");
+  if (!response.headers.Get("content-encoding").empty()) return false;
+  return response.stream ? response.stream->finite() : response.BodySize() > limits::kGzipBytes;
 }
 
 std::string HeaderValue(std::string_view value) {

@@ -27,10 +27,7 @@ Response ErrorResponse(const Status& status);
 void Discard(Response& response);
 // Whether an Accept-Encoding list names gzip.
 bool AcceptsGzip(const Headers& headers);
-// The body as one gzip piece, with the headers that say so. Leaves a response alone that has a
-// stream, an encoding of its own, or too small a body.
-void Compress(Response& response);
-// Whether Compress would do something.
+// Whether the body is a document that compression pays for. Events are never compressed.
 bool Compressible(const Response& response);
 // The answer to a request that a parser gave up with this status code.
 Response Refusal(int code, std::size_t body_limit);

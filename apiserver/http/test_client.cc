@@ -103,6 +103,8 @@ void RawClient::Close() {
   fd_ = -1;
 }
 
+void RawClient::HalfClose() { shutdown(fd_, SHUT_WR); }
+
 std::string RawClient::protocol() const {
   const unsigned char* name = nullptr;
   unsigned size = 0;
@@ -224,6 +226,18 @@ std::size_t FedStream::pulled() const {
   return shared_->pulled;
 }
 
+namespace {
+// A local, because tests configure before main begins.
+std::function<void(FrontOptions&)>& OptionsChange() {
+  static std::function<void(FrontOptions&)> change = [](FrontOptions&) {};
+  return change;
+}
+}  // namespace
+
+void TestFront::Configure(std::function<void(FrontOptions&)> change) {
+  OptionsChange() = std::move(change);
+}
+
 TestFront& TestFront::Get() {
   static TestFront front;
   return front;
@@ -247,6 +261,7 @@ TestFront::TestFront() {
   options_.request_header_names = {"aggregator"};
   options_.io_threads = 2;
   options_.timeouts.request_arrival = std::chrono::seconds(2);
+  OptionsChange()(options_);
   auto started = Front::Start(options_, [this](Request request, auto respond) {
     Serve(std::move(request), std::move(respond));
   });
@@ -298,6 +313,14 @@ void TestFront::Serve(Request request, std::function<void(Response)> respond) {
     }
   } else if (path.starts_with("/stream/")) {
     response.stream = stream(request.path.substr(8)).Open();
+  } else if (path.starts_with("/long/")) {
+    auto left = std::make_shared<std::size_t>(std::stoul(request.path.substr(6)));
+    response.stream = StreamDocument([left](std::vector<SharedBytes>& out, std::size_t max) {
+      const std::size_t part = std::min(*left, max);
+      flood_bytes += part;
+      out.push_back(std::make_shared<const std::string>(part, 'l'));
+      return (*left -= part) > 0;
+    });
   } else if (path == "/flood") {
     response.stream = std::make_unique<Flood>();
   } else if (path == "/later") {

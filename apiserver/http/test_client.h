@@ -44,6 +44,9 @@ class RawClient {
   std::string ReadExactly(std::size_t count);
   std::string ReadToEnd() { return ReadUntil("\x01never\x01"); }
   void Close();
+  // Says that nothing more will be sent, by a TLS alert or by TCP alone; still reads.
+  void AlertClose() { SSL_shutdown(ssl_); }
+  void HalfClose();
 
  private:
   int fd_ = -1;
@@ -81,11 +84,14 @@ class FedStream {
 //   /big/<n>       n bytes in pieces of 10,000
 //   /stream/<name> the FedStream of that name
 //   /flood         bytes without end
+//   /long/<n>      n bytes as a finite stream
 //   /later         answered by another thread
 //   /drop          never answered
 class TestFront {
  public:
   static TestFront& Get();
+  // Changes the options of the front; to be called before the first Get.
+  static void Configure(std::function<void(FrontOptions&)> change);
   ~TestFront();
 
   Front& front() { return *front_; }
@@ -96,7 +102,7 @@ class TestFront {
   FrontOptions& options() { return options_; }
   FedStream& stream(const std::string& name);
   std::size_t flooded() const;  // bytes drawn by readers of /flood
-  // Waits until `streams` streamed bodies are under way.
+  // Waits until `streams` bodies of events are under way.
   bool AwaitStreams(std::size_t streams) const;
   // Runs the openssl- or curl-style command with the CA file in $CA and the port in $PORT.
   std::string Shell(const std::string& command) const;

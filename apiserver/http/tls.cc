@@ -23,8 +23,9 @@ Status BadFile(std::string_view what, const std::string& path) {
   return Internal(std::string(what) + " " + path + ": " + text.data());
 }
 
-Result<std::vector<Certificate>> ReadCertificates(const std::string& path) {
+Result<std::vector<Certificate>> ReadCertificates(const std::string& path, std::string& text) {
   const std::string pem = TRY(ReadTextFile(path));
+  text.append(pem).append(1, '\0');
   const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   std::vector<Certificate> out;
   while (X509* cert = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
@@ -74,6 +75,7 @@ Result<CertificateFacts> Facts(X509* cert) {
 }  // namespace
 
 struct TlsMaterial::Parts {
+  std::string text;  // of all files, to tell whether they changed
   Certificate leaf;
   Chain chain;
   PrivateKey key;
@@ -83,13 +85,14 @@ struct TlsMaterial::Parts {
   std::vector<std::string> proxy_names;
 
   Result<void> ReadServing(const FrontOptions& options) {
-    std::vector<Certificate> certs = TRY(ReadCertificates(options.cert_file));
+    std::vector<Certificate> certs = TRY(ReadCertificates(options.cert_file, text));
     leaf = std::move(certs.front());
     chain.reset(sk_X509_new_null());
     for (std::size_t i = 1; i < certs.size(); ++i) {
       sk_X509_push(chain.get(), certs[i].release());
     }
     const std::string pem = TRY(ReadTextFile(options.key_file));
+    text.append(pem).append(1, '\0');
     const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
     key.reset(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
     if (!key) return BadFile("no private key in", options.key_file);
@@ -100,7 +103,7 @@ struct TlsMaterial::Parts {
   }
 
   Result<TrustStore> ReadAuthorities(const std::string& path) {
-    const std::vector<Certificate> certs = TRY(ReadCertificates(path));
+    const std::vector<Certificate> certs = TRY(ReadCertificates(path, text));
     TrustStore store(X509_STORE_new());
     for (const Certificate& cert : certs) {
       X509_STORE_add_cert(store.get(), cert.get());
@@ -125,6 +128,10 @@ Result<std::shared_ptr<const TlsMaterial>> TlsMaterial::Load(const FrontOptions&
   }
   parts->proxy_names = options.request_header_names;
   return std::shared_ptr<const TlsMaterial>(new TlsMaterial(std::move(parts)));
+}
+
+bool TlsMaterial::Same(const TlsMaterial& other) const {
+  return parts_->text == other.parts_->text;
 }
 
 std::time_t TlsMaterial::Judge(const PeerChain& chain, Peer& peer) const {

@@ -33,6 +33,8 @@ class TlsMaterial {
   // Fills the identity of `peer` from the certificate it presented. Returns the second from
   // which the verdict no longer holds.
   std::time_t Judge(const PeerChain& chain, Peer& peer) const;
+  // Whether both were read from files of the same content.
+  bool Same(const TlsMaterial& other) const;
   // Gives a connection under handshake the serving certificate and the acceptable CA names.
   bool Equip(SSL* ssl) const;
 
@@ -45,6 +47,7 @@ class TlsMaterial {
 // The material in use, and the contexts that use it.
 class TlsGate {
  public:
+  // Reads the files; what is in use stays when they are bad or have not changed.
   Result<void> Reload(const FrontOptions& options);
   std::shared_ptr<const TlsMaterial> current() const;
 

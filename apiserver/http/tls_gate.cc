@@ -6,6 +6,7 @@
 #include "apiserver/http/openssl_types.h"
 #include "apiserver/http/tls.h"
 #include "storage/object/limits.h"
+#include "storage/object/log.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -102,6 +103,8 @@ int SelectProtocol(SSL*, const unsigned char** out, unsigned char* out_size,
 Result<void> TlsGate::Reload(const FrontOptions& options) {
   auto fresh = TRY(TlsMaterial::Load(options));
   std::lock_guard lock(mutex_);
+  if (current_ && current_->Same(*fresh)) return Ok();
+  if (current_) Log(Level::kInfo, "using new certificates", {{"file", options.cert_file}});
   current_ = std::move(fresh);
   return Ok();
 }

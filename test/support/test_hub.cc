@@ -39,6 +39,7 @@ TestHub::~TestHub() = default;
 
 TestHub::Answer TestHub::Send(Request request) {
   Response response = server_->dispatcher().Handle(request);
+  response.Gather();
   Answer answer;
   answer.code = response.code;
   answer.text = response.BodyText();

@@ -1,0 +1,200 @@
+// HTTP/1.1 as nobody should speak it. After each case the front still serves.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <thread>
+
+#include "apiserver/http/test_client.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+bool Has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::size_t Count(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+std::size_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t pages = 0, resident = 0;
+  statm >> pages >> resident;
+  return resident * 4096;
+}
+
+constexpr char kHead[] = "POST /echo HTTP/1.1\r\nHost: t\r\n";
+
+struct Case {
+  const char* name;
+  std::string request;
+  int code;
+};
+
+class HostileTest : public ::testing::TestWithParam<Case> {
+ protected:
+  ~HostileTest() override {
+    RawClient client(TestFront::Get().port());
+    client.Send("GET /echo HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
+    EXPECT_TRUE(client.ReadToEnd().starts_with("HTTP/1.1 200 "));
+  }
+};
+
+// The request is refused in the words of the protocol, the connection ends, and the bytes after
+// it are never taken for another request.
+TEST_P(HostileTest, IsRefusedAndNothingIsSmuggled) {
+  RawClient client(TestFront::Get().port());
+  client.Send(GetParam().request + "GET /smuggled HTTP/1.1\r\nHost: t\r\n\r\n");
+  const std::string answer = client.ReadToEnd();
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 " + std::to_string(GetParam().code) + " ") ||
+              answer.starts_with("HTTP/1.0 " + std::to_string(GetParam().code) + " "))
+      << answer;
+  EXPECT_TRUE(Has(answer, "connection: close\r\n")) << answer;
+  EXPECT_TRUE(Has(answer, "{\"kind\":\"Status\"") || Has(answer, "\"kind\": \"Status\"")) << answer;
+  EXPECT_EQ(Count(answer, "HTTP/1."), 1u) << answer;
+  EXPECT_FALSE(Has(answer, "smuggled")) << answer;
+}
+
+Case Fields(const char* name, const std::string& fields, const std::string& body = "",
+            int code = 400) {
+  return {name, kHead + fields + "\r\n" + body, code};
+}
+
+const std::string kChunked = "Transfer-Encoding: chunked\r\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    All, HostileTest,
+    ::testing::Values(
+        Fields("NegativeChunk", kChunked, "-5\r\nhello\r\n0\r\n\r\n"),
+        Fields("NegativeChunkAfterAGoodOne", kChunked, "2\r\nab\r\n-2\r\nab\r\n0\r\n\r\n"),
+        Fields("OverlongChunkSize", kChunked, "fffffffffffffffff\r\n"),
+        Fields("ChunkSizeOfAllBits", kChunked, "ffffffffffffffff\r\n"),
+        Fields("HugeChunk", kChunked, "7ffffff\r\n", 413),
+        Fields("ChunkWithSign", kChunked, "+5\r\nhello\r\n0\r\n\r\n"),
+        Fields("ChunkWithPrefix", kChunked, "0x5\r\nhello\r\n0\r\n\r\n"),
+        Fields("ChunkOfNothing", kChunked, "\r\nhello\r\n0\r\n\r\n"),
+        Fields("ChunkThatRunsOn", kChunked, "2\r\nabc\r\n0\r\n\r\n"),
+        Fields("EndlessChunkExtension", kChunked, "2;" + std::string(2000, 'x') + "\r\nab\r\n"),
+        Fields("TrailerWithoutColon", kChunked, "0\r\nbad\r\n\r\n"),
+        Fields("LengthAndEncoding", "Content-Length: 5\r\n" + kChunked, "0\r\n\r\n"),
+        Fields("EncodingAndLength", kChunked + "Content-Length: 5\r\n", "0\r\n\r\n"),
+        Fields("TwoLengths", "Content-Length: 5\r\nContent-Length: 6\r\n", "hello!"),
+        Fields("LengthList", "Content-Length: 5, 5\r\n", "hello"),
+        Fields("LengthWithTail", "Content-Length: 5abc\r\n", "hello"),
+        Fields("LengthWithPlus", "Content-Length: +5\r\n", "hello"),
+        Fields("LengthWithMinus", "Content-Length: -5\r\n", "hello"),
+        Fields("LengthInHex", "Content-Length: 0x5\r\n", "hello"),
+        Fields("LengthOfNothing", "Content-Length:\r\n"),
+        Fields("LengthPastAllBits", "Content-Length: 99999999999999999999999\r\n"),
+        Fields("LengthPastTheLimit", "Content-Length: 99999999999\r\n", "", 413),
+        Fields("BlankBeforeColon", "Content-Length : 5\r\n", "hello"),
+        Fields("BlankBeforeColonOfEncoding", "Transfer-Encoding : chunked\r\n", "0\r\n\r\n"),
+        Fields("UnknownEncoding", "Transfer-Encoding: xchunked\r\n", "0\r\n\r\n", 501),
+        Fields("EncodingTwice", kChunked + kChunked, "0\r\n\r\n", 501),
+        Fields("EncodingThenIdentity", "Transfer-Encoding: chunked, identity\r\n", "0\r\n\r\n", 501),
+        Fields("EncodingOfNothing", "Transfer-Encoding:\r\n", "0\r\n\r\n", 501),
+        Fields("NoColon", "no colon here\r\n"), Fields("NoName", ": value\r\n"),
+        Fields("FoldedLine", "X-A: b\r\n c: d\r\n"), Fields("BareLineFeed", "X-A: b\nX-C: d\r\n"),
+        Fields("BareReturn", "X-A: b\rX-C: d\r\n"),
+        Fields("Nul", std::string("X-A: b\0c\r\n", 10)), Fields("Bell", "X-A: b\ac\r\n"),
+        Fields("UnknownExpectation", "Expect: miracles\r\n", "", 417),
+        Case{"EncodingOfHttp10", "POST /echo HTTP/1.0\r\n" + kChunked + "\r\n0\r\n\r\n", 400},
+        Case{"NoHost", "GET /echo HTTP/1.1\r\n\r\n", 400},
+        Case{"TwoHosts", "GET /echo HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
+        Case{"UnknownMethod", "BREW /echo HTTP/1.1\r\nHost: t\r\n\r\n", 405},
+        Case{"Http2OnHttp1", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 405},
+        Case{"VersionTwo", "GET /echo HTTP/2.0\r\nHost: t\r\n\r\n", 400},
+        Case{"BlankInTheTarget", "GET /a b HTTP/1.1\r\nHost: t\r\n\r\n", 400},
+        Case{"TabInTheTarget", "GET /a\tb HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n", 400},
+        Case{"PathOf64K", "GET /" + std::string(80'000, 'p') + " HTTP/1.1\r\nHost: t\r\n\r\n", 414},
+        Case{"HeaderLineOf64K",
+             "GET / HTTP/1.1\r\nHost: t\r\nX-A: " + std::string(140'000, 'h') + "\r\n\r\n", 400}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST_F(HostileTest, AnErrorWaitsForTheAnswersBeforeIt) {
+  RawClient client(TestFront::Get().port());
+  client.Send("GET /later HTTP/1.1\r\nHost: t\r\n\r\nGET /echo HTTP/1.1\r\nbad\r\n\r\n");
+  const std::string all = client.ReadToEnd();
+  EXPECT_TRUE(all.starts_with("HTTP/1.1 200 ")) << all;
+  EXPECT_LT(all.find("later"), all.find("HTTP/1.1 400 ")) << all;
+}
+
+TEST_F(HostileTest, HeadersWithoutEndCostNoMemory) {
+  const std::size_t before = ResidentBytes();
+  RawClient client(TestFront::Get().port());
+  client.Send("GET /echo HTTP/1.1\r\nHost: t\r\n");
+  const std::string line = "X-Filler: " + std::string(32 * 1024, 'f') + "\r\n";
+  for (std::size_t sent = 0; sent < 200'000'000; sent += line.size()) client.Send(line);
+  EXPECT_TRUE(client.ReadToEnd().starts_with("HTTP/1.1 431 "));
+  EXPECT_LT(ResidentBytes(), before + 64 * 1024 * 1024);
+}
+
+TEST_F(HostileTest, ABodyPastTheLimitIsAnsweredWhileItArrives) {
+  for (const std::string fields : {"Content-Length: 50000000\r\n\r\n",
+                                   "Transfer-Encoding: chunked\r\n\r\n2ffffff\r\n"}) {
+    const std::size_t before = ResidentBytes();
+    RawClient client(TestFront::Get().port());
+    client.Send(kHead + fields);
+    for (int i = 0; i < 50; ++i) client.Send(std::string(1'000'000, 'x'));
+    const std::string answer = client.ReadToEnd();
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 413 ")) << answer;
+    EXPECT_TRUE(Has(answer, "Request entity too large: limit is 3145728")) << answer;
+    EXPECT_LT(ResidentBytes(), before + 32 * 1024 * 1024);
+  }
+}
+
+TEST_F(HostileTest, TrailersAndExtensionsAreDropped) {
+  RawClient client(TestFront::Get().port());
+  client.Send(std::string(kHead) + "Transfer-Encoding: CHUNKED\r\nConnection: close\r\n\r\n"
+              "5;a=b\r\nhello\r\n0\r\nX-Trailer: t\r\n\r\n");
+  const std::string answer = client.ReadToEnd();
+  EXPECT_TRUE(Has(answer, "body=5\n")) << answer;
+  EXPECT_FALSE(Has(answer, "x-trailer")) << answer;
+}
+
+TEST_F(HostileTest, RequestsInLineBehindAStreamAreBounded) {
+  FedStream& stream = TestFront::Get().stream("line");
+  RawClient client(TestFront::Get().port());
+  client.Send("GET /stream/line HTTP/1.1\r\nHost: t\r\n\r\n");
+  client.ReadUntil("\r\n\r\n");
+  for (int i = 0; i < 1000; ++i) client.Send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n");
+  EXPECT_TRUE(stream.AwaitCancelled());
+}
+
+TEST_F(HostileTest, HalfClosedConnectionsEndTheirStreams) {
+  FedStream& tcp = TestFront::Get().stream("half-tcp");
+  RawClient half(TestFront::Get().port());
+  half.Send("GET /stream/half-tcp HTTP/1.1\r\nHost: t\r\n\r\n");
+  half.ReadUntil("\r\n\r\n");
+  half.HalfClose();
+  EXPECT_TRUE(tcp.AwaitCancelled());
+
+  FedStream& tls = TestFront::Get().stream("half-tls");
+  RawClient alert(TestFront::Get().port());
+  alert.Send("GET /stream/half-tls HTTP/1.1\r\nHost: t\r\n\r\n");
+  alert.ReadUntil("\r\n\r\n");
+  alert.AlertClose();
+  EXPECT_TRUE(tls.AwaitCancelled());
+}
+
+TEST_F(HostileTest, PeersThatVanishInMidSentenceLeaveNothing) {
+  for (int i = 0; i < 200; ++i) {
+    RawClient client(TestFront::Get().port());
+    client.Send(std::string("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 100\r\n\r\nabc")
+                    .substr(0, static_cast<std::size_t>(i) % 60));
+  }
+  const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
+  while (TestFront::Get().front().counts().connections > 0 &&
+         std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(TestFront::Get().front().counts().connections, 0u);
+}
+
+}  // namespace
+}  // namespace mailroom::apiserver

@@ -1,0 +1,221 @@
+// Peers that take their time, against a front that gives them little. The limits here are short
+// only to keep the tests so; nothing asserts how soon a peer is cut.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+#include "apiserver/http/frame_client.h"
+#include "apiserver/http/test_client.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+using std::chrono::milliseconds;
+
+const bool kConfigured = [] {
+  TestFront::Configure([](FrontOptions& options) {
+    options.connections = 60;
+    options.timeouts = {.handshake = milliseconds(400),
+                        .idle = milliseconds(1000),
+                        .request_arrival = milliseconds(800),
+                        .stall = milliseconds(1000),
+                        .end_stall = milliseconds(200),
+                        .linger = milliseconds(600),
+                        .ping_after = milliseconds(500),
+                        .ping_wait = milliseconds(1500),
+                        .sweep = milliseconds(50)};
+  });
+  return true;
+}();
+
+bool Await(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  return true;
+}
+
+// A TCP connection that says nothing by itself.
+class Silent {
+ public:
+  Silent() : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+    const timeval patience{kTestPatience.count(), 0};
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(TestFront::Get().port());
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  Silent(Silent&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  ~Silent() {
+    if (fd_ >= 0) close(fd_);
+  }
+  void Send(std::string_view bytes) { send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+  // Whether the other side ends the connection.
+  bool Ends() {
+    char byte;
+    ssize_t n;
+    while ((n = recv(fd_, &byte, 1, 0)) > 0) {
+    }
+    return n == 0 || errno == ECONNRESET;
+  }
+  bool Ended() {
+    char byte;
+    const ssize_t n = recv(fd_, &byte, 1, MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN);
+  }
+
+ private:
+  int fd_;
+};
+
+bool AwaitNobody() {
+  return Await([] { return TestFront::Get().front().counts().connections == 0; });
+}
+
+TEST(PatienceTest, AHandshakeThatNeverBeginsIsCut) { EXPECT_TRUE(Silent().Ends()); }
+
+TEST(PatienceTest, AHandshakeThatTricklesInIsCut) {
+  Silent client;
+  client.Send(std::string("\x16\x03\x01\x02\x00\x01", 6));
+  EXPECT_TRUE(Await([&] {
+    client.Send("x");
+    return client.Ended();
+  }));
+}
+
+TEST(PatienceTest, IdleConnectionsAreClosed) {
+  RawClient client(TestFront::Get().port());
+  client.Send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n");
+  EXPECT_TRUE(client.ReadToEnd().starts_with("HTTP/1.1 200 "));
+  RawClient quiet(TestFront::Get().port());
+  EXPECT_EQ(quiet.ReadToEnd(), "");
+  EXPECT_TRUE(AwaitNobody());
+}
+
+TEST(PatienceTest, IdleHttp2ConnectionsAreSentAway) {
+  FrameClient client;
+  client.Send(GetFrame(1, "/later"));
+  EXPECT_EQ(client.Body(1), "later");
+  const auto away = client.Await(NGHTTP2_GOAWAY);
+  EXPECT_EQ(away.type, NGHTTP2_GOAWAY);
+  EXPECT_EQ(FrameClient::ErrorOf(away), NGHTTP2_NO_ERROR);
+  client.Await(254);
+  EXPECT_TRUE(AwaitNobody());
+}
+
+TEST(PatienceTest, SlowHeadersAndSlowBodiesAreGivenUp) {
+  RawClient headers(TestFront::Get().port());
+  headers.Send("GET /echo HTTP/1.1\r\nHost: t\r\nX-Slow: ");
+  EXPECT_TRUE(headers.ClosedWhileTrickling("s"));
+  RawClient body(TestFront::Get().port());
+  body.Send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\n");
+  EXPECT_TRUE(body.ClosedWhileTrickling("s"));
+  FrameClient frames;
+  frames.Send(Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1, RequestFields("POST", "/echo")));
+  EXPECT_EQ(FrameClient::ErrorOf(frames.Await(NGHTTP2_RST_STREAM)), NGHTTP2_CANCEL);
+}
+
+TEST(PatienceTest, AnOpenWatchIsNotIdle) {
+  FedStream& stream = TestFront::Get().stream("quiet");
+  RawClient client(TestFront::Get().port());
+  client.Send("GET /stream/quiet HTTP/1.1\r\nHost: t\r\n\r\n");
+  client.ReadUntil("\r\n\r\n");
+  // An idle connection that began later ends, this one does not.
+  RawClient quiet(TestFront::Get().port());
+  EXPECT_EQ(quiet.ReadToEnd(), "");
+  stream.Feed("event\n");
+  EXPECT_TRUE(client.ReadUntil("event\n").ends_with("event\n"));
+}
+
+TEST(PatienceTest, AReaderThatTakesNothingIsCut) {
+  for (const char* path : {"/flood", "/big/200000000", "/long/200000000"}) {
+    RawClient client(TestFront::Get().port(), {.receive_buffer = 16 * 1024});
+    client.Send("GET " + std::string(path) + " HTTP/1.1\r\nHost: t\r\n\r\n");
+    client.ReadUntil("\r\n\r\n");
+    EXPECT_TRUE(AwaitNobody()) << path;
+  }
+}
+
+TEST(PatienceTest, AnHttp2StreamWithoutWindowIsReset) {
+  for (const char* path : {"/flood", "/big/2000000", "/long/2000000"}) {
+    FrameClient client;
+    client.Send(GetFrame(1, path));
+    auto reset = client.Await(NGHTTP2_RST_STREAM);
+    EXPECT_EQ(FrameClient::ErrorOf(reset), NGHTTP2_ENHANCE_YOUR_CALM) << path;
+    client.Send(GetFrame(3, "/echo"));  // the connection goes on
+    auto head = client.Await(NGHTTP2_HEADERS);
+    EXPECT_EQ(head.stream, 3u) << path;
+  }
+}
+
+TEST(PatienceTest, AnHttp2PeerThatDoesNotAnswerPingsIsCut) {
+  FrameClient client;
+  client.Send(GetFrame(1, "/stream/mute"));
+  EXPECT_EQ(client.Await(NGHTTP2_PING).type, NGHTTP2_PING);
+  client.Await(254);
+  EXPECT_TRUE(TestFront::Get().stream("mute").AwaitCancelled());
+}
+
+TEST(PatienceTest, AnHttp2PeerThatAnswersPingsStays) {
+  FedStream& stream = TestFront::Get().stream("pinged");
+  FrameClient client;
+  client.Send(GetFrame(1, "/stream/pinged"));
+  for (int i = 0; i < 4; ++i) {
+    const auto ping = client.Await(NGHTTP2_PING);
+    ASSERT_EQ(ping.type, NGHTTP2_PING);
+    client.Send(Frame(NGHTTP2_PING, NGHTTP2_FLAG_ACK, 0, ping.payload));
+  }
+  stream.Feed("event\n");
+  stream.End();
+  EXPECT_EQ(client.Body(1), "event\n");
+}
+
+TEST(PatienceTest, APeerThatDoesNotCloseIsCut) {
+  RawClient client(TestFront::Get().port());
+  client.Send("GET /echo HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(client.ReadToEnd().starts_with("HTTP/1.1 200 "));
+  EXPECT_TRUE(AwaitNobody());  // though the client still has its socket
+}
+
+TEST(PatienceTest, ConnectionsPastTheLimitAreRefused) {
+  ASSERT_TRUE(AwaitNobody());
+  std::vector<std::unique_ptr<RawClient>> held;
+  for (int i = 0; i < 60; ++i) {
+    held.push_back(std::make_unique<RawClient>(TestFront::Get().port()));
+    held.back()->Send("GET /stream/held HTTP/1.1\r\nHost: t\r\n\r\n");
+  }
+  ASSERT_TRUE(TestFront::Get().AwaitStreams(60));
+  int refused = 0;
+  for (int i = 0; i < 200; ++i) {
+    RawClient client(TestFront::Get().port());
+    if (!client.connected()) ++refused;
+  }
+  EXPECT_EQ(refused, 200);
+  // Those inside are served on, and room that is made is given.
+  EXPECT_EQ(TestFront::Get().front().counts().streams, 60u);
+  held.clear();
+  ASSERT_TRUE(AwaitNobody());
+  RawClient next(TestFront::Get().port());
+  next.Send("GET /echo HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(next.ReadToEnd().starts_with("HTTP/1.1 200 "));
+}
+
+TEST(PatienceTest, SilentConnectionsCountAgainstTheLimit) {
+  ASSERT_TRUE(AwaitNobody());
+  std::vector<Silent> many;
+  for (int i = 0; i < 300; ++i) many.emplace_back();
+  for (Silent& one : many) EXPECT_TRUE(one.Ends());
+  RawClient next(TestFront::Get().port());
+  EXPECT_TRUE(next.connected());
+}
+
+}  // namespace
+}  // namespace mailroom::apiserver

@@ -1,0 +1,25 @@
+// Lists as JSON text: their metadata, their items, and the body of a long list, which is written
+// item by item as the reader takes it and so never exists as a whole.
+#pragma once
+
+#include <string>
+
+#include "apiserver/call.h"
+#include "apiserver/negotiate.h"
+#include "apiserver/render.h"
+
+namespace mailroom::apiserver {
+
+// `"metadata":{...}` of the list.
+std::string ListMetadata(const ListPage& page);
+// One item of a list of objects, as the list's type serves it.
+void AppendListItem(std::string& out, const openapi::ResourceType& type, bool all_workspaces,
+                    const storage::Entry& entry);
+// `includeObject` of a table, checked.
+Result<std::string> IncludeObject(const Query& query);
+
+// Whether the list is answered by StreamList: it is long, and its form can be written in parts.
+bool StreamsList(const Accepted& accepted, const ListPage& page);
+Result<Response> StreamList(const Call& call, const Accepted& accepted, ListPage page);
+
+}  // namespace mailroom::apiserver
