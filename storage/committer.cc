@@ -114,14 +114,9 @@ void Committer::Tell(FlushedBatch batch) {
   results.reserve(batch.txns.size());
   for (std::size_t i = 0; i < batch.txns.size(); ++i) results.push_back(Conclude(batch, i));
   if (!batch.changes.empty()) {
-    const Revision revision = batch.revisions.back();
-    Result<ChangeBatch> told =
-        MakeBatch(log_, std::move(batch.changes), watches_.WantsPreviousValues());
-    if (told.ok()) {
-      watches_.Deliver(*told);
-    } else {
-      watches_.Break(revision, told.error());
-    }
+    watches_.Deliver(batch.revisions.back(), [&](bool previous_values) {
+      return MakeBatch(log_, std::move(batch.changes), previous_values);
+    });
   }
   for (std::size_t i = 0; i < batch.txns.size(); ++i) batch.txns[i].done(std::move(results[i]));
 }

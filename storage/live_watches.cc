@@ -26,18 +26,25 @@ Revision LiveWatches::delivered() const {
   return state_->delivered;
 }
 
-bool LiveWatches::WantsPreviousValues() const {
-  std::lock_guard lock(state_->mutex);
-  return std::any_of(state_->open.begin(), state_->open.end(),
-                     [](const auto& entry) { return entry.second.sink->WantsPreviousValues(); });
+void LiveWatches::State::EndAll(const Status& why) {
+  for (const auto& [id, each] : open) each.sink->OnEnd(why);
+  open.clear();
 }
 
-void LiveWatches::Deliver(const ChangeBatch& batch) {
+void LiveWatches::Deliver(Revision revision,
+                          const std::function<Result<ChangeBatch>(bool previous_values)>& make) {
   std::lock_guard lock(state_->mutex);
-  for (const auto& [id, open] : state_->open) {
-    DeliverSelected(batch, open.prefix, open.after, *open.sink);
+  const bool previous_values =
+      std::any_of(state_->open.begin(), state_->open.end(),
+                  [](const auto& entry) { return entry.second.sink->WantsPreviousValues(); });
+  if (Result<ChangeBatch> batch = make(previous_values); batch.ok()) {
+    for (const auto& [id, open] : state_->open) {
+      DeliverSelected(*batch, open.prefix, open.after, *open.sink);
+    }
+  } else {
+    state_->EndAll(batch.error());
   }
-  state_->delivered = batch.revision;
+  state_->delivered = revision;
 }
 
 Result<std::unique_ptr<WatchHandle>> LiveWatches::Join(
@@ -51,18 +58,10 @@ Result<std::unique_ptr<WatchHandle>> LiveWatches::Join(
   return std::unique_ptr<WatchHandle>(std::make_unique<Handle>(state_, id));
 }
 
-void LiveWatches::Break(Revision revision, const Status& why) {
-  std::lock_guard lock(state_->mutex);
-  for (const auto& [id, open] : state_->open) open.sink->OnEnd(why);
-  state_->open.clear();
-  state_->delivered = revision;
-}
-
 void LiveWatches::End(const Status& why) {
   std::lock_guard lock(state_->mutex);
   state_->ended = true;
-  for (const auto& [id, open] : state_->open) open.sink->OnEnd(why);
-  state_->open.clear();
+  state_->EndAll(why);
 }
 
 void DeliverSelected(const ChangeBatch& batch, const std::string& prefix, Revision after,

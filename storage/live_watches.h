@@ -19,16 +19,16 @@ class LiveWatches {
 
   // Everything up to this has been given to the watches that were open.
   Revision delivered() const;
-  // True when some watch needs the values of previous versions.
-  bool WantsPreviousValues() const;
-  void Deliver(const ChangeBatch& batch);
+  // Gives the open watches what `make` returns, or ends them with its error; either way
+  // everything up to `revision` is then history. `make` is told whether some watch needs the
+  // values of previous versions; no watch joins between that question and the delivery.
+  void Deliver(Revision revision,
+               const std::function<Result<ChangeBatch>(bool previous_values)>& make);
   // Runs `catch_up` with the last delivered revision while no batch is delivered; when it
   // succeeds, the watch is open from there on.
   Result<std::unique_ptr<WatchHandle>> Join(
       const std::string& prefix, Revision after, ChangeSink& sink,
       const std::function<Result<void>(Revision delivered)>& catch_up);
-  // Ends the open watches instead of delivering what leads up to `revision`.
-  void Break(Revision revision, const Status& why);
   // Ends all watches and refuses new ones.
   void End(const Status& why);
 
@@ -40,6 +40,8 @@ class LiveWatches {
   };
   // Shared with the handles, which may outlive the engine.
   struct State {
+    void EndAll(const Status& why);  // with the mutex held
+
     std::mutex mutex;
     std::map<std::uint64_t, Open> open;  // this and the rest guarded by mutex
     std::uint64_t next_id = 0;

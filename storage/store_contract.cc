@@ -280,6 +280,23 @@ TEST_P(StoreContract, WatchesBegunUnderLoadAgree) {
   for (RecordingSink& sink : sinks) EXPECT_EQ(sink.WaitFor(last), expected);
 }
 
+// Whether anybody watches or not changes between any two commits; nobody misses a previous value.
+TEST_P(StoreContract, WatchesThatComeAndGoSeePreviousValues) {
+  Revision seen = MustCommit(*store_, Write({Put("/k", "v")}));
+  std::jthread writer([&](std::stop_token stop) {
+    while (!stop.stop_requested()) MustCommit(*store_, Write({Put("/k", "v")}));
+  });
+  for (int round = 0; round < 100; ++round) {
+    RecordingSink sink;
+    auto watch = store_->Watch("/", seen, sink);
+    ASSERT_TRUE(watch.ok());
+    seen = Revision(store_->CurrentRevision()->value() + 1);
+    for (const std::string& line : sink.WaitFor(seen)) {
+      ASSERT_EQ(line.find('?'), std::string::npos) << line;
+    }
+  }
+}
+
 TEST_P(StoreContract, CloseEndsWatchesAndRefusesWork) {
   RecordingSink sink;
   auto watch = store_->Watch("/", *store_->CurrentRevision(), sink);
