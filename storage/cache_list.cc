@@ -32,7 +32,7 @@ class Gathering {
       : scope_(scope), start_(start), limit_(limit) {}
 
   void Add(const Collection& collection, const Undo& undo) {
-    workspace_ = collection.workspace();
+    collection_ = &collection;
     const ObjectSet& objects = collection.objects;
     const bool resumes =
         !start_.workspace.empty() && start_.workspace == collection.name->workspace.name();
@@ -73,14 +73,14 @@ class Gathering {
     if (limit_ != 0 && entries.size() == limit_) {
       ++rest;
     } else {
-      entries.push_back(Entry{workspace_, object});
+      entries.push_back(Entry{collection_->workspace(), object, &collection_->name->resource});
     }
   }
 
   const Scope& scope_;
   const Place start_;
   const std::size_t limit_;
-  std::shared_ptr<const Workspace> workspace_;
+  const Collection* collection_ = nullptr;
 };
 
 }  // namespace
@@ -94,6 +94,18 @@ std::string ListPosition(const Workspace& workspace, const Object& object) {
 Result<std::vector<Entry>> CacheState::Select(const Scope& scope, const std::string& start_after,
                                               std::optional<Revision> at, std::size_t limit,
                                               std::size_t& rest) const {
+  if (scope.every_resource()) {
+    if (limit != 0 || !start_after.empty()) {
+      return BadRequest("a list of every resource has no pages");
+    }
+    std::vector<Entry> all;
+    for (const auto& [resource, branch] : branches_) {
+      std::vector<Entry> each = TRY(Select({scope.workspace, resource, scope.ns}, "", at, 0, rest));
+      all.insert(all.end(), std::make_move_iterator(each.begin()),
+                 std::make_move_iterator(each.end()));
+    }
+    return all;
+  }
   std::map<std::string_view, Undo> undo;  // by workspace
   std::vector<EventPtr> events;           // keeps the names in `undo` alive
   if (at && *at > applied_) return TooLargeResourceVersion(at->value(), applied_.value());

@@ -111,10 +111,16 @@ void CacheState::Apply(const DecodedChange& change, std::int64_t second,
 
 void CacheState::Publish(EventPtr event, std::int64_t second, Collection& collection,
                          std::vector<SubscriptionPtr>& offered) {
-  for (const auto* subscribers : {&collection.subscribers, &collection.branch->subscribers}) {
-    for (const SubscriptionPtr& subscriber : *subscribers) {
+  auto offer = [&](const std::vector<SubscriptionPtr>& subscribers) {
+    for (const SubscriptionPtr& subscriber : subscribers) {
       if (subscriber->Offer(event)) offered.push_back(subscriber);
     }
+  };
+  offer(collection.subscribers);
+  offer(collection.branch->subscribers);
+  static const std::string kEverywhere;
+  for (const std::string* workspace : {&collection.name->workspace.name(), &kEverywhere}) {
+    if (auto it = wide_.find(*workspace); it != wide_.end()) offer(it->second);
   }
   std::vector<Chain*> drained;
   history_.Append(std::move(event), second, collection, *collection.branch, drained);
@@ -133,6 +139,7 @@ void CacheState::Measure(CacheStats& stats) const {
   stats.history_events = history_.size();
   stats.workspaces = counts_.size();
   for (const auto& [workspace, count] : counts_) stats.objects += count;
+  for (const auto& [workspace, subscribers] : wide_) stats.watchers += subscribers.size();
   for (const auto& [resource, branch] : branches_) {
     stats.collections += branch->collections.size();
     stats.watchers += branch->subscribers.size();
@@ -149,16 +156,17 @@ void CacheState::AddGap(Revision from, Revision to) {
   gaps_.erase(gaps_.begin());
 }
 
+Revision CacheState::LastForgotten(const Scope& scope) const {
+  if (scope.every_resource()) return history_.evicted();
+  const ResourceBranch* branch = FindBranch(scope.resource);
+  if (!branch) return Revision();
+  if (scope.workspace.empty()) return branch->evicted;
+  const Collection* collection = FindCollection(scope.workspace, scope.resource);
+  return collection ? collection->evicted : branch->forgotten;
+}
+
 Result<void> CacheState::CheckReach(const Scope& scope, Revision after) const {
-  Revision oldest = floor_;
-  if (const ResourceBranch* branch = FindBranch(scope.resource)) {
-    const Collection* collection =
-        scope.workspace.empty() ? nullptr : FindCollection(scope.workspace, scope.resource);
-    const Revision lost = scope.workspace.empty() ? branch->evicted
-                          : collection            ? collection->evicted
-                                                  : branch->forgotten;
-    oldest = std::max(oldest, lost);
-  }
+  const Revision oldest = std::max(floor_, LastForgotten(scope));
   bool in_gap = std::any_of(gaps_.begin(), gaps_.end(), [&](const auto& gap) {
     return gap.first < after && after < gap.second;
   });
@@ -169,7 +177,13 @@ Result<void> CacheState::CheckReach(const Scope& scope, Revision after) const {
 Result<std::vector<EventPtr>> CacheState::Events(const Scope& scope, Revision after) const {
   TRY(CheckReach(scope, after));
   std::vector<EventPtr> events;
-  if (scope.workspace.empty()) {
+  if (scope.every_resource()) {
+    events = history_.After(after);
+    if (!scope.workspace.empty()) {
+      std::erase_if(events,
+                    [&](const EventPtr& event) { return event->workspace() != scope.workspace; });
+    }
+  } else if (scope.workspace.empty()) {
     if (const ResourceBranch* branch = FindBranch(scope.resource)) {
       events = history_.After(*branch, History::Along::kResource, after);
     }
@@ -181,14 +195,20 @@ Result<std::vector<EventPtr>> CacheState::Events(const Scope& scope, Revision af
 }
 
 void CacheState::Subscribe(const Scope& scope, SubscriptionPtr subscription) {
-  auto& subscribers = scope.workspace.empty()
+  auto& subscribers = scope.every_resource() ? wide_[scope.workspace.name()]
+                      : scope.workspace.empty()
                           ? BranchFor(scope.resource).subscribers
                           : CollectionFor(scope.workspace, scope.resource).subscribers;
   subscribers.push_back(std::move(subscription));
 }
 
 void CacheState::Unsubscribe(const Scope& scope, const SubscriptionPtr& subscription) {
-  if (scope.workspace.empty()) {
+  if (scope.every_resource()) {
+    auto it = wide_.find(scope.workspace.name());
+    if (it == wide_.end()) return;
+    std::erase(it->second, subscription);
+    if (it->second.empty()) wide_.erase(it);
+  } else if (scope.workspace.empty()) {
     std::erase(BranchFor(scope.resource).subscribers, subscription);
   } else if (Collection* collection = FindCollection(scope.workspace, scope.resource)) {
     std::erase(collection->subscribers, subscription);
@@ -198,6 +218,9 @@ void CacheState::Unsubscribe(const Scope& scope, const SubscriptionPtr& subscrip
 
 std::vector<SubscriptionPtr> CacheState::AllSubscribers() const {
   std::vector<SubscriptionPtr> all;
+  for (const auto& [workspace, subscribers] : wide_) {
+    all.insert(all.end(), subscribers.begin(), subscribers.end());
+  }
   for (const auto& [resource, branch] : branches_) {
     all.insert(all.end(), branch->subscribers.begin(), branch->subscribers.end());
     for (const auto& [workspace, collection] : branch->collections) {

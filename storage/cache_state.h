@@ -48,7 +48,7 @@ class CacheState {
   Result<std::vector<Entry>> Select(const Scope& scope, const std::string& start_after,
                                     std::optional<Revision> at, std::size_t limit,
                                     std::size_t& rest) const;
-  // Events of the scope's resource and workspace after `after`, oldest first.
+  // Events of the scope's resources and workspaces after `after`, oldest first.
   Result<std::vector<EventPtr>> Events(const Scope& scope, Revision after) const;
 
   void Subscribe(const Scope& scope, SubscriptionPtr subscription);
@@ -68,12 +68,16 @@ class CacheState {
   void CountObject(const Workspace& workspace, int step);
   void Publish(EventPtr event, std::int64_t second, Collection& collection,
                std::vector<SubscriptionPtr>& offered);
+  // The newest event of the scope that history no longer holds.
+  Revision LastForgotten(const Scope& scope) const;
   // Expired when the history of the scope does not reach back to `after`.
   Result<void> CheckReach(const Scope& scope, Revision after) const;
 
   History history_;
   std::unordered_map<GroupResource, std::unique_ptr<ResourceBranch>> branches_;
   std::unordered_map<std::string, std::size_t> counts_;  // objects by workspace
+  std::unordered_map<std::string, std::vector<SubscriptionPtr>>
+      wide_;  // subscribers to every resource, by workspace; "" for all workspaces
   Revision applied_;
   Revision floor_;
   std::vector<std::pair<Revision, Revision>> gaps_;

@@ -16,12 +16,15 @@
 
 namespace mailroom::storage {
 
-// What a list or watch covers. An empty workspace means all workspaces; an empty ns all
+// What a list or watch covers. An empty workspace means all workspaces; an empty resource all
+// resources (then lists are grouped by resource in no order, and not paged); an empty ns all
 // namespaces.
 struct Scope {
   Workspace workspace = {};
   GroupResource resource = {};
   std::string ns = {};
+
+  bool every_resource() const { return resource.resource.empty(); }
 };
 
 using Filter = std::function<bool(const Object&)>;  // empty: everything
@@ -29,6 +32,7 @@ using Filter = std::function<bool(const Object&)>;  // empty: everything
 struct Entry {
   std::shared_ptr<const Workspace> workspace = {};  // shared by all entries of the workspace
   ObjectPtr object = {};
+  const GroupResource* resource = nullptr;  // lives as long as `workspace` is held
 };
 
 struct CacheListOptions {

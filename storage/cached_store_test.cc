@@ -117,6 +117,40 @@ TEST_F(CachedStoreTest, WatchBeginsWithTheStateOrResumes) {
   EXPECT_EQ(Drained(*fresh.watcher), Lines{});
 }
 
+TEST_F(CachedStoreTest, WatchesOfEveryResourceSeeAll) {
+  const Revision first =
+      Write({PutObject({"a", "n", "x"}, "1"), PutObject({"a", "n", "s", kSecrets}, "1"),
+             PutObject({"b", "n", "x"}, "1")});
+  CacheWatch hub = Watch({.scope = {}});
+  CacheWatch a = Watch({.scope = {Workspace("a"), {}, ""}});
+  Lines initial;
+  for (const Entry& entry : hub.initial) {
+    initial.push_back(entry.resource->resource + " " +
+                      Describe(entry.workspace->name(), *entry.object));
+  }
+  std::sort(initial.begin(), initial.end());
+  EXPECT_EQ(initial, (Lines{"configmaps a/n/x=1@1", "configmaps b/n/x=1@1", "secrets a/n/s=1@1"}));
+  EXPECT_EQ(a.initial.size(), 2u);
+  EXPECT_EQ(cache_->Stats().watchers, 2u);
+  Write({PutObject({"a", "n", "s", kSecrets}, "2"), DeleteObject({"b", "n", "x"})});
+  Write({PutObject({"c", "", "new", {"g", "things"}}, "3")});
+  const Lines all{"MODIFIED a/n/s=2@2", "DELETED b/n/x=1@2", "ADDED c//new=3@3"};
+  EXPECT_EQ(Drained(*hub.watcher), all);
+  EXPECT_EQ(Drained(*a.watcher), Lines{all[0]});
+  CacheWatch resumed = Watch({.scope = {}, .after = first});
+  EXPECT_EQ(Drained(*resumed.watcher), all);
+  CacheWatch resumed_a = Watch({.scope = {Workspace("a"), {}, ""}, .after = first});
+  EXPECT_EQ(Drained(*resumed_a.watcher), Lines{all[0]});
+  EXPECT_EQ(List({.scope = {}, .at = first}).size(), 3u);
+  EXPECT_FALSE(cache_->List({.scope = {}, .limit = 1}).ok());
+  for (CacheWatch* watch : {&hub, &a, &resumed, &resumed_a}) watch->watcher.reset();
+  EXPECT_EQ(cache_->Stats().watchers, 0u);
+  Start(/*history=*/2);
+  for (int i = 0; i < 3; ++i) Write({PutObject({"a", "n", "x"}, std::to_string(i))});
+  EXPECT_EQ(cache_->Watch({.scope = {}, .after = Revision(3)}).error().reason(), Reason::kExpired);
+  EXPECT_TRUE(cache_->Watch({.scope = {}, .after = Revision(5)}).ok());
+}
+
 TEST_F(CachedStoreTest, AFilterTurnsChangesIntoComingAndGoing) {
   CacheWatch watch = Watch({.scope = {Workspace("a"), kConfigMaps, "n"}, .filter = LabelIsX});
   const Place place{"a", "n", "o"};

@@ -37,11 +37,21 @@ void History::EvictOldest(std::vector<Chain*>& drained) {
   slots_.pop_front();
   ++first_;
   bytes_ -= Bytes(*slot.event);
+  evicted_ = slot.event->revision();
   for (Chain* chain : slot.chains) {
     chain->evicted = slot.event->revision();
     --chain->retained;
   }
   if (slot.chains[0]->retained == 0) drained.push_back(slot.chains[0]);
+}
+
+std::vector<EventPtr> History::After(Revision after) const {
+  std::vector<EventPtr> events;
+  for (auto slot = slots_.rbegin(); slot != slots_.rend(); ++slot) {
+    if (slot->event->revision() <= after) break;
+    events.push_back(slot->event);
+  }
+  return events;
 }
 
 std::vector<EventPtr> History::After(const Chain& chain, Along along, Revision after) const {

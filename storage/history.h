@@ -34,6 +34,10 @@ class History {
   std::size_t EvictBefore(std::int64_t second, std::vector<Chain*>& drained);
   // Events of `chain` with a revision greater than `after`, newest first.
   std::vector<EventPtr> After(const Chain& chain, Along along, Revision after) const;
+  // Events of the whole hub with a revision greater than `after`, newest first.
+  std::vector<EventPtr> After(Revision after) const;
+  // Of the newest event that was forgotten.
+  Revision evicted() const { return evicted_; }
   std::size_t size() const { return slots_.size(); }
 
  private:
@@ -51,6 +55,7 @@ class History {
   std::deque<Slot> slots_;
   std::uint64_t first_ = 1;  // number of slots_.front()
   std::size_t bytes_ = 0;    // of versions that only the history keeps
+  Revision evicted_;
 };
 
 }  // namespace mailroom::storage

@@ -16,6 +16,8 @@ struct StoreFactory {
   std::string name;
   // A fresh, empty store; nullptr when the engine is not available here.
   std::function<std::unique_ptr<Store>()> open;
+
+  friend void PrintTo(const StoreFactory& factory, std::ostream* out) { *out << factory.name; }
 };
 
 class StoreContract : public ::testing::TestWithParam<StoreFactory> {
