@@ -69,10 +69,24 @@ Result<void> CheckKind(const Call& call, const Json& patched, const std::string&
                                  Quoted(version) + " in scheme \"pkg/api/legacyscheme/scheme.go:30\"");
 }
 
-Result<Json> ApplyConfig(const Call& call) {
-  auto parsed = ParseYaml(call.request.body);
+// Keys given twice in an apply configuration: an error, a warning or nothing.
+Result<void> ReportDuplicates(Call& call, FieldValidation validation,
+                              const std::vector<std::string>& duplicates) {
+  if (duplicates.empty() || validation == FieldValidation::kIgnore) return Ok();
+  std::string problem = "error converting YAML to JSON: yaml: unmarshal errors:";
+  for (const std::string& line : duplicates) problem += "\n  " + line;
+  if (validation == FieldValidation::kStrict) {
+    return BadRequest("error strict decoding YAML: " + problem);
+  }
+  call.Warn(std::move(problem));
+  return Ok();
+}
+
+Result<Json> ApplyConfig(Call& call, const WriteOptions& options) {
+  auto parsed = ParseYamlStrict(call.request.body);
   if (!parsed.ok()) return std::move(parsed).error();
-  Json config = std::move(*parsed);
+  TRY(ReportDuplicates(call, options.validation, parsed->duplicates));
+  Json config = std::move(parsed->value);
   if (!config.is_object()) return BadRequest("error decoding YAML: not an object");
   const std::string version = StringAt(config, {"apiVersion"});
   const std::string kind = StringAt(config, {"kind"});
@@ -99,7 +113,7 @@ Result<Response> RunApply(Call& call, const WriteOptions& options) {
     return Invalid("PatchOptions", "meta.k8s.io", "",
                    {RequiredValue("fieldManager", "is required for apply patch")});
   }
-  const Json config = TRY(ApplyConfig(call));
+  const Json config = TRY(ApplyConfig(call, options));
   const Writer writer = WriterOf(call, options);
   TRY(call.hub.store.Freshen());
   if (call.hub.store.Get(call.Key()) == nullptr) {

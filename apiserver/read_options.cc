@@ -180,7 +180,10 @@ storage::Filter FilterOf(const Call& call, const ReadOptions& options) {
     return fields.empty() || fields.Matches([&](std::string_view field) {
       if (field == "metadata.name") return std::string(object.meta().name);
       if (field == "metadata.namespace") return std::string(object.meta().ns);
-      return object.ScalarAt(StoredField(*type, field));
+      std::string value = object.ScalarAt(StoredField(*type, field));
+      // An event of the newer API has a reporting controller instead of a source.
+      if (value.empty() && field == "source") value = object.ScalarAt("reportingComponent");
+      return value;
     });
   };
 }

@@ -44,7 +44,7 @@ Json GvkList(const GroupVersionKind& gvk) {
 
 // A few words on members that every kind has; the rest is told by structure.
 const char* CommonDescription(const std::string& member) {
-  if (member == "apiVersion") return "Version of the schema this object is written in.";
+  if (member == "apiVersion") return "APIVersion defines the schema that this object is written in.";
   if (member == "kind") return "Name of the kind this object is of.";
   if (member == "metadata") return "Name, labels and other data about the object itself.";
   if (member == "spec") return "What is wanted.";
