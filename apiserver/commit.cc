@@ -6,6 +6,7 @@
 #include "apiserver/finalize.h"
 #include "apiserver/kinds.h"
 #include "apiserver/names.h"
+#include "apiserver/settle.h"
 #include "openapi/normalize.h"
 #include "openapi/validate.h"
 #include "storage/object/json_path.h"
@@ -254,7 +255,7 @@ Result<Outcome> Change(Call& call, const WriteOptions& options, const Propose& p
   for (int attempt = 0; attempt < limits::kCommitRetries; ++attempt) {
     const ObjectPtr stored = call.hub.store.Get(key);
     if (stored == nullptr) return call.NotFoundHere();
-    Json live = stored->ToJson();
+    Json live = Settler(call)(stored)->ToJson();
     if (!stored->api_version().empty() && stored->api_version() != call.type->gvk.ApiVersion()) {
       FromStored(*call.type, live);
     }

@@ -1,5 +1,6 @@
 #include "apiserver/read_options.h"
 #include "apiserver/render.h"
+#include "apiserver/settle.h"
 #include "apiserver/verbs.h"
 #include "storage/object/limits.h"
 
@@ -13,7 +14,7 @@ Result<Response> Get(Call& call) {
   } else if (*revision != Revision()) {
     TRY(store.WaitFor(*revision, limits::kFreshnessWait));
   }
-  const ObjectPtr object = store.Get(call.Key());
+  const ObjectPtr object = Settler(call)(store.Get(call.Key()));
   if (object == nullptr) return call.NotFoundHere();
   return RenderObject(call, 200, *object);
 }

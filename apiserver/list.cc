@@ -2,6 +2,7 @@
 
 #include "apiserver/read_options.h"
 #include "apiserver/render.h"
+#include "apiserver/settle.h"
 #include "apiserver/verbs.h"
 #include "storage/object/limits.h"
 
@@ -55,6 +56,10 @@ Result<Response> List(Call& call) {
   }
   ListPage page;
   page.entries = std::move(listed->entries);
+  if (!call.type->builtin) {
+    const Settler settle(call);
+    for (storage::Entry& entry : page.entries) entry.object = settle(std::move(entry.object));
+  }
   page.revision = listed->revision;
   if (!listed->next.empty()) {
     page.continue_token = EncodeContinue({listed->revision, listed->next});

@@ -214,7 +214,7 @@ Result<Response> RenderList(const Call& call, ListPage page) {
 }
 
 FrameEncoder::FrameEncoder(const Call& call, Accepted accepted)
-    : type_(call.type), all_workspaces_(call.info.all_workspaces), accepted_(std::move(accepted)),
+    : type_(call.type), settle_(call), all_workspaces_(call.info.all_workspaces), accepted_(std::move(accepted)),
       include_object_(call.info.query.Get("includeObject")) {}
 
 std::string FrameEncoder::TableText(const Json& object) {
@@ -246,7 +246,7 @@ SharedBytes FrameEncoder::Encode(storage::EventType shown, const storage::EventP
 }
 
 SharedBytes FrameEncoder::EncodeInitial(const storage::Entry& entry) {
-  return Frame(storage::EventType::kAdded, ObjectText(*entry.object, entry.workspace.get()));
+  return Frame(storage::EventType::kAdded, ObjectText(*settle_(entry.object), entry.workspace.get()));
 }
 
 SharedBytes FrameEncoder::EncodeBookmark(Revision revision, bool end_of_initial) {

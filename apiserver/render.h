@@ -8,6 +8,7 @@
 
 #include "apiserver/call.h"
 #include "apiserver/negotiate.h"
+#include "apiserver/settle.h"
 #include "storage/event.h"
 
 namespace mailroom::apiserver {
@@ -55,6 +56,7 @@ class FrameEncoder {
   std::string TableText(const Json& object);
   SharedBytes Frame(storage::EventType shown, const std::string& object) const;
   openapi::ResourceTypePtr type_;
+  Settler settle_;
   bool all_workspaces_;
   Accepted accepted_;
   std::string include_object_;

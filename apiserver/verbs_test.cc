@@ -235,6 +235,39 @@ TEST_F(Verbs, UnknownFieldsWarnOrFail) {
             std::string::npos);
 }
 
+TEST_F(Verbs, ApplyReportsDoubledKeys) {
+  auto apply = [&](const std::string& query) {
+    Request request;
+    request.method = "PATCH";
+    request.peer.common_name = "admin";
+    request.peer.organizations = {"system:masters"};
+    request.path = kMaps + "/doubled";
+    request.query = "fieldManager=m&" + query;
+    request.headers.Add("content-type", "application/apply-patch+yaml");
+    request.body = "apiVersion: v1\nkind: ConfigMap\ndata:\n  a: b\n  a: c\n";
+    return hub.Send(std::move(request));
+  };
+  auto strict = apply("fieldValidation=Strict");
+  EXPECT_EQ(strict.code, 400);
+  EXPECT_NE(StringAt(strict.body, {"message"}).find("line 5: key \"a\" already set in map"),
+            std::string::npos);
+  auto warned = apply("fieldValidation=Warn");
+  EXPECT_EQ(warned.code, 201);
+  EXPECT_NE(warned.headers.Get("warning").find("already set in map"), std::string::npos);
+}
+
+TEST_F(Verbs, EventsAreSelectedBySourceOrReporter) {
+  const std::string events = "/clusters/wds1/apis/events.k8s.io/v1/namespaces/default/events";
+  const Json event = *ParseJson(R"({"metadata":{"name":"e"},"eventTime":"2026-01-01T00:00:00.000000Z",
+    "reportingController":"c","reportingInstance":"i","action":"a","reason":"r","type":"Normal",
+    "regarding":{"namespace":"default"}})");
+  const auto made = hub.Do("POST", events, event);
+  ASSERT_EQ(made.code, 201) << made.text;
+  const std::string core = "/clusters/wds1/api/v1/namespaces/default/events?fieldSelector=source=";
+  EXPECT_EQ(Find(hub.Get(core + "c").body, {"items"})->size(), 1u);
+  EXPECT_EQ(Find(hub.Get(core + "d").body, {"items"})->size(), 0u);
+}
+
 TEST_F(Verbs, StatusAndScaleAreApart) {
   const std::string path = "/clusters/wds1/apis/apps/v1/namespaces/default/deployments";
   const Json deployment = *ParseJson(R"({"apiVersion":"apps/v1","kind":"Deployment",

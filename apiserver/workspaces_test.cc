@@ -101,6 +101,29 @@ TEST_F(WorkspacesTest, DefinitionsServeAtOnceAndOnlyThere) {
   EXPECT_EQ(StringAt(set.body, {"status", "phase"}), "Done");
 }
 
+TEST_F(WorkspacesTest, ObjectsAreReadAsTheirDefinitionNowHasThem) {
+  const std::string a = hub.NewWorkspace("a", "cluster");
+  const std::string widgets = a + "/apis/example.com/v1/namespaces/default/widgets";
+  hub.Do("POST", a + kCrds, WidgetCrd());
+  const auto old = hub.Do("POST", widgets, Widget("old"));
+  const Json properties = {{"colour", {{"type", "string"}, {"default", "red"}}}};
+  const Json patch = Json::array(
+      {{{"op", "replace"},
+        {"path", "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties"},
+        {"value", properties}}});
+  ASSERT_EQ(hub.Do("PATCH", a + kCrds + "/widgets.example.com", patch, "application/json-patch+json").code,
+            200);
+  const Json spec = {{"colour", "red"}};  // the new default; the undeclared size is gone
+  const auto read = hub.Get(widgets + "/old");
+  EXPECT_EQ(*Find(read.body, {"spec"}), spec);
+  EXPECT_EQ(*Find(read.body, {"metadata"}), *Find(old.body, {"metadata"})) << "nothing was written";
+  EXPECT_EQ(*Find(Find(hub.Get(widgets).body, {"items"})->at(0), {"spec"}), spec);
+  EXPECT_EQ(*Find(TestWatch(hub, widgets + "?watch=1").Next(), {"object", "spec"}), spec);
+  const Json label = {{"metadata", {{"labels", {{"a", "b"}}}}}};
+  EXPECT_EQ(*Find(hub.Do("PATCH", widgets + "/old", label, "application/merge-patch+json").body, {"spec"}),
+            spec);
+}
+
 TEST_F(WorkspacesTest, DeletingADefinitionDeletesItsObjects) {
   const std::string a = hub.NewWorkspace("a", "cluster");
   hub.Do("POST", a + kCrds, WidgetCrd());
