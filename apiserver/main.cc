@@ -130,6 +130,7 @@ Result<void> Serve(const Options& options) {
   front_options.io_threads = options.io_threads;
   front_options.body_bytes = options.body_bytes;
   front_options.connections = options.connections;
+  front_options.access_log = options.access_log;
   auto front = TRY(Front::Start(front_options, [&](Request request,
                                                    std::function<void(Response)> respond) {
     if (!ready) return respond(RenderError(Unavailable("the server is starting")));

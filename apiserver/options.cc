@@ -60,6 +60,14 @@ Setter List(std::vector<std::string> Options::*member) {
   };
 }
 
+Setter Switch(std::string flag, bool Options::*member) {
+  return [flag, member](Options& options, const std::string& value) -> Result<void> {
+    if (value != "true" && value != "false") return BadRequest(flag + " is true or false");
+    options.*member = value == "true";
+    return Ok();
+  };
+}
+
 // A positive number.
 Setter Count(std::size_t Options::*member) {
   return [member](Options& options, const std::string& value) -> Result<void> {
@@ -87,12 +95,8 @@ const std::map<std::string, Setter>& Flags() {
       {"--io-threads", Count(&Options::io_threads)},
       {"--max-request-body-bytes", Count(&Options::body_bytes)},
       {"--max-connections", Count(&Options::connections)},
-      {"--controllers",
-       [](Options& options, const std::string& value) -> Result<void> {
-         if (value != "true" && value != "false") return BadRequest("--controllers is true or false");
-         options.controllers = value == "true";
-         return Ok();
-       }},
+      {"--controllers", Switch("--controllers", &Options::controllers)},
+      {"--access-log", Switch("--access-log", &Options::access_log)},
   };
   return flags;
 }
@@ -131,7 +135,7 @@ std::string OptionsUsage() {
          "         [--client-ca-file F]\n"
          "         [--tls-cert-file F --tls-private-key-file F] [--tls-san NAME,NAME...]\n"
          "         [--io-threads N] [--max-request-body-bytes N] [--max-connections N]\n"
-         "         [--controllers true|false] [--log-level debug|info|warn|error]\n"
+         "         [--controllers true|false] [--access-log true|false] [--log-level debug|info|warn|error]\n"
          "       mailroom syncer-kubeconfig --data-dir DIR --server URL --mailbox NAME --out FILE\n";
 }
 

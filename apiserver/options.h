@@ -25,6 +25,7 @@ struct Options {
   std::size_t io_threads = 2;
   std::size_t body_bytes = limits::kBodyBytes;
   std::size_t connections = limits::kConnections;
+  bool access_log = false;  // a line for each request
   Level log_level = Level::kInfo;
 };
 

@@ -46,6 +46,7 @@ void Cut(int fd) {
 void EnterDoorway(const std::shared_ptr<FrontState>& state, int fd) {
   const std::string name = Address(getpeername, fd) + Address(getsockname, fd);
   const bool full = state->connections + state->handshakes >= state->options.connections;
+  ++state->accepted;
   Visitors().erase(name);
   Visitor& visitor = Visitors().try_emplace(name, state, fd).first->second;
   if (!full) return;
@@ -58,10 +59,11 @@ void LeaveDoorway(const trantor::TcpConnection& connection) {
   Visitors().erase(connection.peerAddr().toIpPort() + connection.localAddr().toIpPort());
 }
 
-void SweepDoorway(std::chrono::steady_clock::time_point now, FrontTimeouts::Duration limit) {
+void SweepDoorway(FrontState& state, std::chrono::steady_clock::time_point now) {
   for (auto& [name, visitor] : Visitors()) {
-    if (visitor.cut || now - visitor.since < limit) continue;
+    if (visitor.cut || now - visitor.since < state.options.timeouts.handshake) continue;
     visitor.cut = true;
+    ++state.cut;
     Log(Level::kDebug, "cutting a connection that does not finish its handshake");
     Cut(visitor.fd);
   }

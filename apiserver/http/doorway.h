@@ -18,6 +18,6 @@ void EnterDoorway(const std::shared_ptr<FrontState>& state, int fd);
 // The handshake is over, well or badly.
 void LeaveDoorway(const trantor::TcpConnection& connection);
 // Cuts handshakes that take too long.
-void SweepDoorway(std::chrono::steady_clock::time_point now, FrontTimeouts::Duration limit);
+void SweepDoorway(FrontState& state, std::chrono::steady_clock::time_point now);
 
 }  // namespace mailroom::apiserver

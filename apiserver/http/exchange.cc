@@ -73,15 +73,17 @@ class Exchange {
   std::atomic<bool> answered_ = false;
 };
 
-// The access log. Queries may carry secrets and are left out.
+// The access log. Queries and most headers may carry secrets and are left out.
 Deliver Logged(const Request& request, Deliver deliver) {
   const auto began = std::chrono::steady_clock::now();
   return [line = request.method + " " + request.path, peer = request.peer.address, began,
+          agent = std::string(request.headers.Get("user-agent")),
           deliver = std::move(deliver)](Response response) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
-    Log(Level::kDebug, "request",
+    Log(Level::kInfo, "request",
         {{"request", line},
          {"peer", peer},
+         {"agent", agent},
          {"code", std::to_string(response.code)},
          {"bytes", response.stream ? "stream" : std::to_string(response.BodySize())},
          {"ms", std::to_string(took.count())}});
@@ -107,7 +109,7 @@ Response DrainResponse() {
 void Serve(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Request request,
            Deliver deliver) {
   const bool draining = state->draining;
-  if (LogEnabled(Level::kDebug)) deliver = Logged(request, std::move(deliver));
+  if (state->options.access_log) deliver = Logged(request, std::move(deliver));
   const bool too_long = request.body.size() > state->options.body_bytes;
   const bool good_path = GoodPath(request.path);
   const bool gzip = request.method != "HEAD" && AcceptsGzip(request.headers);

@@ -70,7 +70,15 @@ class DrogonFront : public Front {
   Result<void> Run();
   std::uint16_t port() const override { return held_.port(); }
   FrontCounts counts() const override {
-    return {state_->connections, state_->exchanges, state_->streams};
+    return {.connections = state_->connections,
+            .handshakes = state_->handshakes,
+            .exchanges = state_->exchanges,
+            .streams = state_->streams,
+            .accepted = state_->accepted,
+            .refused = state_->refused,
+            .cut = state_->cut,
+            .http1_requests = state_->http1_requests,
+            .http2_requests = state_->http2_requests};
   }
   void Drain(std::chrono::milliseconds grace) override;
   void Stop() override;
@@ -178,7 +186,7 @@ void DrogonFront::OnLoopsReady() {
     const std::chrono::duration<double> sweep = state_->options.timeouts.sweep;
     loop->runEvery(sweep.count(), [state = state_] {
       const auto now = std::chrono::steady_clock::now();
-      SweepDoorway(now, state->options.timeouts.handshake);
+      SweepDoorway(*state, now);
       VisitLocal([now](Connection& c) { c.Sweep(now); });
     });
     loop->queueInLoop([this, listening] {

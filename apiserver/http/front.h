@@ -43,6 +43,7 @@ struct FrontOptions {
   std::size_t io_threads = 1;
   bool plain_http = false;  // loopback addresses only
   bool http2 = true;
+  bool access_log = false;  // a line for each answer
   std::size_t body_bytes = limits::kBodyBytes;
   std::size_t connections = limits::kConnections;  // open at a time, handshakes included
   FrontTimeouts timeouts;
@@ -52,10 +53,17 @@ struct FrontOptions {
 // handler that drops it unanswered causes a 500.
 using Handler = std::function<void(Request, std::function<void(Response)> respond)>;
 
+// What is open now, and what there has been since the start.
 struct FrontCounts {
   std::size_t connections = 0;
+  std::size_t handshakes = 0;  // accepted, not yet connections
   std::size_t exchanges = 0;  // requests not yet answered
   std::size_t streams = 0;    // bodies of events under way
+  std::size_t accepted = 0;   // connections, ever
+  std::size_t refused = 0;    // of them, past the limit
+  std::size_t cut = 0;        // of them, for being slow, stuck or hostile
+  std::size_t http1_requests = 0;
+  std::size_t http2_requests = 0;
 };
 
 class Front {

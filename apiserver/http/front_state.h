@@ -49,7 +49,12 @@ class FrontState {
   std::atomic<std::size_t> handshakes = 0;  // accepted, not yet connections
   std::atomic<std::size_t> exchanges = 0;
   std::atomic<std::size_t> streams = 0;
-  std::atomic<std::size_t> refused = 0;  // connections past the limit, ever
+  // Ever; see FrontCounts.
+  std::atomic<std::size_t> accepted = 0;
+  std::atomic<std::size_t> refused = 0;
+  std::atomic<std::size_t> cut = 0;
+  std::atomic<std::size_t> http1_requests = 0;
+  std::atomic<std::size_t> http2_requests = 0;
 
   // Waits until the counter is 0; false when that did not happen before the deadline.
   bool AwaitNone(std::atomic<std::size_t>& counter, std::chrono::steady_clock::time_point deadline);

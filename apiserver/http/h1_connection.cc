@@ -100,6 +100,7 @@ void H1Connection::OnRequest(const drogon::HttpRequest& request) {
 
 void H1Connection::Begin(Asked asked) {
   busy_ = true;
+  ++state_->http1_requests;
   if (asked.refusal != 0) {
     return OnAnswer(asked.terms, Refusal(asked.refusal, state_->options.body_bytes));
   }
@@ -189,6 +190,7 @@ void H1Connection::Retire() {
 
 void H1Connection::Cut(const TcpConnectionPtr& socket, const char* why) {
   over_ = true;
+  ++state_->cut;
   Log(Level::kInfo, "cutting an HTTP/1.1 connection",
       {{"peer", socket->peerAddr().toIpPort()}, {"why", why}});
   // Not at once: closing ends the connection that asks for it.

@@ -165,6 +165,7 @@ void H2Connection::KickSoon() {
 
 void H2Connection::Abort(std::uint32_t error) {
   if (std::exchange(aborted_, true)) return;
+  ++state_->cut;
   Log(Level::kInfo, "breaking off an HTTP/2 connection",
       {{"peer", CurrentPeer().address}, {"code", nghttp2_http2_strerror(error)}});
   nghttp2_session_terminate_session(session_, error);
@@ -235,6 +236,7 @@ void H2Connection::Dispatch(H2Stream& stream) {
   // bound the work one peer can cause.
   if (running_ >= 2 * limits::kHttp2Streams) return Abort(NGHTTP2_ENHANCE_YOUR_CALM);
   ++running_;
+  ++state_->http2_requests;
   stream.dispatched = true;
   stream.head = stream.request.method == "HEAD";
   body_bytes_ -= stream.request.body.size();

@@ -11,6 +11,7 @@ void H2Connection::Sweep(std::chrono::steady_clock::time_point now) {
   const auto socket = socket_.lock();
   if (!socket) return;
   const auto cut = [&](std::string_view why) {
+    ++state_->cut;
     Log(Level::kInfo, "cutting an HTTP/2 connection",
         {{"peer", CurrentPeer().address}, {"why", std::string(why)}});
     // Not at once: closing ends the connection that asks for it.

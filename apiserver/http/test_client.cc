@@ -321,6 +321,8 @@ void TestFront::Serve(Request request, std::function<void(Response)> respond) {
       out.push_back(std::make_shared<const std::string>(part, 'l'));
       return (*left -= part) > 0;
     });
+  } else if (path == "/fan") {
+    response.stream = fan_.Open();
   } else if (path == "/flood") {
     response.stream = std::make_unique<Flood>();
   } else if (path == "/later") {

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "apiserver/http/front.h"
+#include "apiserver/http/test_fan.h"
 #include "apiserver/pki.h"
 
 namespace mailroom::apiserver {
@@ -83,6 +84,7 @@ class FedStream {
 //   /echo          the request as text, one fact per line
 //   /big/<n>       n bytes in pieces of 10,000
 //   /stream/<name> the FedStream of that name
+//   /fan           the events of fan()
 //   /flood         bytes without end
 //   /long/<n>      n bytes as a finite stream
 //   /later         answered by another thread
@@ -101,6 +103,7 @@ class TestFront {
   const std::string& dir() const { return dir_; }
   FrontOptions& options() { return options_; }
   FedStream& stream(const std::string& name);
+  Fan& fan() { return fan_; }
   std::size_t flooded() const;  // bytes drawn by readers of /flood
   // Waits until `streams` bodies of events are under way.
   bool AwaitStreams(std::size_t streams) const;
@@ -116,6 +119,7 @@ class TestFront {
   KeyPair authority_, proxy_authority_;
   std::mutex mutex_;
   std::map<std::string, FedStream> streams_;
+  Fan fan_;
   std::unique_ptr<Front> front_;
 };
 

@@ -1,0 +1,145 @@
+# The front door of a real process: certificates that change under it, a stop that loses nothing,
+# clients of several ages and languages, peers that speak HTTP/2 badly.
+. "$(dirname "$0")/lib.sh"
+
+start_hub
+ca=$dir/hub/pki/ca.crt
+admin=(--cert "$dir/hub/pki/admin.crt" --key "$dir/hub/pki/admin.key" --cacert "$ca")
+curl_hub() { curl -sS "${admin[@]}" "$@"; }
+serial() {
+  openssl s_client -connect "localhost:$hub_port" </dev/null 2>/dev/null | openssl x509 -noout -serial
+}
+differs() { local now; now=$("${@:2}") && [ -n "$now" ] && [ "$now" != "$1" ]; }
+days_left() {
+  local end
+  end=$(openssl s_client -connect "localhost:$hub_port" </dev/null 2>/dev/null |
+    openssl x509 -noout -enddate | cut -d= -f2)
+  echo $((($(date -d "$end" +%s) - $(date +%s)) / 86400))
+}
+
+say "bad certificate files change nothing"
+first=$(serial)
+cp "$dir/hub/pki/ca.key" "$dir/ca.key.good"
+echo broken >"$dir/hub/pki/ca.key"
+kill -HUP "$hub_pid"
+eventually says 'keeping the certificates' cat "$dir/hub.log"
+is "$first" serial
+curl_hub -o /dev/null "$hub_url/version"
+cp "$dir/ca.key.good" "$dir/hub/pki/ca.key"
+
+say "a certificate near its end is renewed without a restart"
+openssl req -new -key "$dir/hub/pki/server.key" -subj /CN=mailroom -out "$dir/s.csr"
+openssl x509 -in "$dir/hub/pki/server.crt" -noout -ext subjectAltName |
+  sed -n 's/IP Address/IP/g; 2s/^ */subjectAltName=/p' >"$dir/s.ext"
+openssl x509 -req -in "$dir/s.csr" -CA "$ca" -CAkey "$dir/hub/pki/ca.key" -CAcreateserial -days 5 \
+  -extfile "$dir/s.ext" -out "$dir/hub/pki/server.crt" 2>/dev/null
+kill -HUP "$hub_pid"
+eventually differs "$first" serial
+[ "$(days_left)" -gt 300 ] || fail "not renewed: $(days_left) days"
+curl_hub -o /dev/null "$hub_url/version"
+
+say "requests under way at a stop are answered, watches end cleanly"
+base=$hub_url/clusters/wds1/api/v1/namespaces/default/configmaps
+for version in --http1.1 --http2; do
+  curl_hub -N "$version" "$base?watch=1" >"$dir/watch$version" &
+  pids+=($!)
+  watches+=($!)
+done
+cat >"$dir/writer.py" <<'PY'
+# Creates ConfigMaps on one connection after the other until the server is gone; prints the names
+# that were acknowledged.
+import http.client, json, ssl, sys
+host, port, ca, cert, key, who = sys.argv[1:7]
+context = ssl.create_default_context(cafile=ca)
+context.load_cert_chain(cert, key)
+n, connection = 0, None
+while True:
+    name = "w%s-%d" % (who, n)
+    try:
+        if connection is None:
+            connection = http.client.HTTPSConnection(host, int(port), context=context, timeout=30)
+        connection.request("POST", "/clusters/wds1/api/v1/namespaces/default/configmaps",
+                           json.dumps({"metadata": {"name": name}}), {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        answer.read()
+        if answer.status == 201:
+            print(name, flush=True)
+        elif answer.status == 429:
+            assert answer.getheader("Retry-After"), "429 without Retry-After"
+            sys.exit(0)
+        else:
+            sys.exit("unexpected status %d" % answer.status)
+        n += 1
+    except ConnectionRefusedError:
+        sys.exit(0)
+    except (http.client.RemoteDisconnected, ConnectionError, ssl.SSLError, OSError):
+        # Closed between two requests, or before this one was read: it must not have been done.
+        print("unsure", name, flush=True)
+        sys.exit(0)
+PY
+for who in 1 2 3 4; do
+  /usr/bin/python3 "$dir/writer.py" localhost "$hub_port" "$ca" "$dir/hub/pki/admin.crt" \
+    "$dir/hub/pki/admin.key" "$who" >"$dir/written.$who" 2>"$dir/writer.$who.log" &
+  writers+=($!)
+  pids+=($!)
+done
+eventually test -s "$dir/written.1"
+eventually test -s "$dir/written.4"
+eventually grep -q '"ADDED"' "$dir/watch--http1.1"
+eventually grep -q '"ADDED"' "$dir/watch--http2"
+kill -TERM "$hub_pid"
+wait "$hub_pid" || fail "the hub ended with $?"
+for writer in "${writers[@]}"; do wait "$writer" || fail "a writer failed: $(cat "$dir"/writer.*.log)"; done
+for watch in "${watches[@]}"; do wait "$watch" || fail "a watch did not end cleanly: $?"; done
+
+say "what was acknowledged is there after the restart"
+start_hub hub "$hub_port"
+curl_hub "$base?limit=100000" | jq -r '.items[].metadata.name' | sort >"$dir/found"
+cat "$dir"/written.? | grep -v unsure | sort >"$dir/acknowledged"
+[ -s "$dir/acknowledged" ] || fail "nothing was written"
+lost=$(comm -23 "$dir/acknowledged" "$dir/found")
+[ -z "$lost" ] || fail "acknowledged but lost: $lost"
+
+say "kubectl old and new, nghttp and h2load"
+for kubectl in "$kubectl_old" "$kubectl_new"; do
+  says '"major"' "$kubectl" --kubeconfig "$dir/hub.admin" get --raw /version
+  says wds1 "$kubectl" --kubeconfig "$dir/hub.admin" get workspaces
+done
+nghttp --cert="$dir/hub/pki/admin.crt" --key="$dir/hub/pki/admin.key" "$hub_url/version" >"$dir/nghttp"
+grep -q '"major"' "$dir/nghttp" || fail "nghttp: $(cat "$dir/nghttp")"
+says '2000 succeeded' h2load -n 2000 -c 4 -m 10 "$hub_url/version"
+says '2000 succeeded' h2load --h1 -n 2000 -c 4 "$hub_url/version"
+
+say "a list of many megabytes"
+/usr/bin/python3 - "$hub_port" "$ca" "$dir/hub/pki/admin.crt" "$dir/hub/pki/admin.key" <<'PY'
+import http.client, json, ssl, sys
+port, ca, cert, key = sys.argv[1:5]
+context = ssl.create_default_context(cafile=ca)
+context.load_cert_chain(cert, key)
+connection = http.client.HTTPSConnection("localhost", int(port), context=context, timeout=60)
+for i in range(60):
+    body = json.dumps({"metadata": {"name": "big%d" % i}, "data": {"x": "y" * 200000}})
+    connection.request("POST", "/clusters/its1/api/v1/namespaces/default/configmaps", body,
+                       {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    assert answer.status == 201, (answer.status, answer.read())
+    answer.read()
+PY
+big=$hub_url/clusters/its1/api/v1/namespaces/default/configmaps
+for version in --http1.1 --http2; do
+  for accept in application/json 'application/json;as=Table;v=v1;g=meta.k8s.io' \
+    'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'; do
+    plain=$(curl_hub "$version" -H "accept: $accept" "$big" | jq -c '[(.kind), ((.items // .rows) | length)]')
+    zipped=$(curl_hub "$version" --compressed -H "accept: $accept" "$big" |
+      jq -c '[(.kind), ((.items // .rows) | length)]')
+    [ "$plain" = "$zipped" ] || fail "$version $accept: $plain plain, $zipped compressed"
+    case $plain in *,60* | *,61*) ;; *) fail "$version $accept: $plain" ;; esac
+  done
+done
+says '^content-encoding: gzip' curl_hub -H 'accept-encoding: gzip' -D - -o /dev/null "$big"
+
+say "bad HTTP/2"
+/usr/bin/python3 "$root/test/e2e/bad_http2.py" "$hub_port" "$ca"
+curl_hub -o /dev/null "$hub_url/version"
+kill -0 "$hub_pid" || fail "the hub died"
+say done
