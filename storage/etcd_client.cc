@@ -40,7 +40,8 @@ grpc::ChannelArguments MakeArguments() {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 0);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, limits::kEtcdReconnectFirstMs);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, limits::kEtcdReconnectFirstMs);
+  // This is also how long a connection may take to be made.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, limits::kEtcdConnectMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, limits::kEtcdReconnectLastMs);
   return arguments;
 }
@@ -193,7 +194,9 @@ Result<Response> EtcdClient::CallWithRetry(Call call) {
   for (std::size_t attempt = 0; attempt < 2 * endpoints_.size() + 1; ++attempt) {
     Endpoint& endpoint = Pick();
     grpc::ClientContext context;
-    context.set_deadline(deadline);
+    // A member that hangs must leave time to ask another one.
+    const auto patience = std::chrono::system_clock::now() + limits::kEtcdAttempt;
+    context.set_deadline(endpoints_.size() > 1 ? std::min(deadline, patience) : deadline);
     TRY(Authorize(context));
     Response response;
     const grpc::Status status = call(endpoint, context, response);

@@ -59,16 +59,18 @@ class EtcdTest : public ::testing::Test {
   void Begin(std::size_t members) {
     const std::string program = EtcdProcess::Program("3.5");
     if (program.empty()) GTEST_SKIP() << "no etcd: run hack/peer etcd";
-    server_ = std::make_unique<EtcdProcess>(program, members);
+    server_ = std::make_unique<EtcdProcess>(program, members,
+                                            std::vector<std::string>{"--unsafe-no-fsync"});
     store_ = MustConnect({.endpoints = server_->endpoints()});
     ASSERT_TRUE(store_);
   }
   // Writes until one is acknowledged; elections and dead members may refuse some.
   Revision WriteThrough(const std::string& key, const std::string& value) {
-    for (int i = 0; i < 100; ++i) {
+    const auto end = std::chrono::steady_clock::now() + 60s;
+    while (std::chrono::steady_clock::now() < end) {
       Result<TxnResult> result = CommitAndWait(*store_, Write({Put(key, value)}));
       if (result.ok()) return result->revision;
-      std::this_thread::sleep_for(100ms);
+      std::this_thread::sleep_for(50ms);
     }
     ADD_FAILURE() << "no write got through";
     return Revision();
@@ -90,41 +92,6 @@ TEST_F(EtcdTest, WatchSurvivesARestartOfTheServer) {
   const Revision last = WriteThrough("/a", "2");
   EXPECT_EQ(sink.WaitFor(last).size(), 2u);
   EXPECT_FALSE(sink.ended());
-}
-
-TEST_F(EtcdTest, AClusterLosesItsLeaderAndGoesOn) {
-  Begin(3);
-  RecordingSink sink;
-  const Revision start = *store_->CurrentRevision();
-  auto watch = store_->Watch("/", start, sink);
-  ASSERT_TRUE(watch.ok());
-  // Each member in turn, so the leader is among them.
-  for (std::size_t member = 0; member < server_->size(); ++member) {
-    server_->Kill(member);
-    WriteThrough("/a", "while " + std::to_string(member) + " is dead");
-    server_->Start(member);
-    WriteThrough("/a", "after " + std::to_string(member));
-  }
-  const Revision last = *store_->CurrentRevision();
-  const std::vector<std::string> lines = sink.WaitFor(last);
-  EXPECT_EQ(lines.size(), last.value() - start.value()) << "a gap or a duplicate";
-  EXPECT_FALSE(sink.ended());
-}
-
-TEST_F(EtcdTest, APausedMemberIsLeftAlone) {
-  Begin(3);
-  RecordingSink sink;
-  const Revision start = *store_->CurrentRevision();
-  auto watch = store_->Watch("/", start, sink);
-  ASSERT_TRUE(watch.ok());
-  for (std::size_t member = 0; member < server_->size(); ++member) {
-    server_->Pause(member);
-    const Revision written = WriteThrough("/a", std::to_string(member));
-    EXPECT_GE(*store_->CurrentRevision(), written);
-    server_->Continue(member);
-  }
-  const Revision last = *store_->CurrentRevision();
-  EXPECT_EQ(sink.WaitFor(last).size(), last.value() - start.value());
 }
 
 TEST_F(EtcdTest, TheCacheComparesAfterCompactionBehindItsBack) {
@@ -164,17 +131,15 @@ TEST_F(EtcdTest, TheCacheComparesAfterCompactionBehindItsBack) {
 
 TEST_F(EtcdTest, LargeRangesAreReadInPages) {
   Begin(1);
-  const std::string value(200'000, 'x');
-  for (int i = 0; i < 400; ++i) {
-    char key[16];
-    std::snprintf(key, sizeof key, "/k%04d", i);
-    MustCommit(*store_, Write({Put(key, value)}));
+  const std::string value(1'000'000, 'x');
+  for (int i = 10; i < 80; ++i) {
+    MustCommit(*store_, Write({Put("/k" + std::to_string(i), value)}));
   }
   // Together they exceed what one message may hold.
-  static_assert(400 * 200'000 > limits::kEtcdMessageBytes);
+  static_assert(70 * 1'000'000 > limits::kEtcdMessageBytes);
   Result<ListResult> list = store_->List({.prefix = "/"});
   ASSERT_TRUE(list.ok()) << list.error().message();
-  EXPECT_EQ(list->entries.size(), 400u);
+  EXPECT_EQ(list->entries.size(), 70u);
 }
 
 TEST(EtcdOptionsTest, MistakesAreNamed) {

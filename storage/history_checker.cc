@@ -33,8 +33,18 @@ Result<TxnResult> Recorder::Commit(Store& store, Txn txn) {
   write.known = result.ok();
   if (result.ok()) write.result = *result;
   std::lock_guard lock(mutex_);
+  if (write.known && write.result.committed) {
+    ++acknowledged_;
+    acknowledgement_.notify_all();
+  }
   writes_.push_back(std::move(write));
   return result;
+}
+
+bool Recorder::AwaitAcknowledged(std::size_t count, std::chrono::seconds timeout) {
+  std::unique_lock lock(mutex_);
+  const std::size_t wanted = acknowledged_ + count;
+  return acknowledgement_.wait_for(lock, timeout, [&] { return acknowledged_ >= wanted; });
 }
 
 Result<GetResult> Recorder::Get(Store& store, const std::string& key) {
@@ -112,32 +122,62 @@ class Judgement {
     }
   }
 
-  // A revision that a watch shows and nobody was told of must be a write with unknown outcome.
+  // What a watch shows and no known write did must be the work of a write with unknown outcome.
+  // A known deletion that found nothing shares the revision of the write before it, which may be
+  // such an unknown one.
   void PlaceUnknownWrites() {
     std::vector<const Txn*> unknown;
     for (const Recorder::Write& write : record_.writes_) {
       if (!write.known) unknown.push_back(&write.txn);
     }
+    // Of two that would explain a deletion, the one that deletes less leaves more to the other.
+    std::stable_partition(unknown.begin(), unknown.end(),
+                          [](const Txn* txn) { return !HasPrefixDeletion(*txn); });
+    for (const auto& [revision, changes] : ChangesShown()) {
+      std::vector<const Txn*>& there = order_[revision];
+      std::vector<const Change*> unexplained;
+      for (const auto& [key, change] : changes) {
+        const bool known = std::any_of(there.begin(), there.end(),
+                                       [&](const Txn* txn) { return Causes(*txn, *change); });
+        if (!known) unexplained.push_back(change);
+      }
+      if (unexplained.empty()) continue;
+      auto cause = std::find_if(unknown.begin(), unknown.end(), [&](const Txn* txn) {
+        return std::all_of(unexplained.begin(), unexplained.end(),
+                           [&](const Change* change) { return Causes(*txn, *change); });
+      });
+      if (cause == unknown.end()) {
+        Complain("a watch shows " + unexplained[0]->entry.key + " at " + revision.ToString() +
+                 ", which nobody wrote");
+        continue;
+      }
+      there.push_back(*cause);
+      unknown.erase(cause);
+    }
+  }
+
+  // What all watches together show of each revision.
+  std::map<Revision, std::map<std::string, const Change*>> ChangesShown() const {
+    std::map<Revision, std::map<std::string, const Change*>> shown;
     for (const RecordedStream& stream : record_.streams_) {
       for (const ChangeBatch& batch : stream.batches) {
         for (const Change& change : batch.changes) {
-          const Revision revision = change.entry.mod_revision;
-          if (order_.contains(revision)) continue;
-          auto cause = std::find_if(unknown.begin(), unknown.end(), [&](const Txn* txn) {
-            return std::any_of(
-                txn->operations.begin(), txn->operations.end(),
-                [&](const Operation& operation) { return Causes(operation, change); });
-          });
-          if (cause == unknown.end()) {
-            Complain("a watch shows " + change.entry.key + " at " + revision.ToString() +
-                     ", which nobody wrote");
-            continue;
-          }
-          order_[revision].push_back(*cause);
-          unknown.erase(cause);
+          shown[change.entry.mod_revision].emplace(change.entry.key, &change);
         }
       }
     }
+    return shown;
+  }
+
+  static bool HasPrefixDeletion(const Txn& txn) {
+    return std::any_of(txn.operations.begin(), txn.operations.end(), [](const Operation& each) {
+      return each.type == Operation::Type::kDeletePrefix;
+    });
+  }
+
+  static bool Causes(const Txn& txn, const Change& change) {
+    return std::any_of(txn.operations.begin(), txn.operations.end(),
+                       [&](const Operation& operation) { return Causes(operation, change); });
   }
 
   static bool Causes(const Operation& operation, const Change& change) {

@@ -51,6 +51,8 @@ class Recorder {
   Result<GetResult> Get(Store& store, const std::string& key);
   Result<ListResult> List(Store& store, const ListOptions& options);
   RecordedStream& Stream(std::string prefix, Revision after);
+  // Waits until `count` more writes were acknowledged; false when that does not happen in time.
+  bool AwaitAcknowledged(std::size_t count, std::chrono::seconds timeout);
 
   // What is wrong, in words; empty when nothing is. `start` is the store's revision before the
   // first recorded call, when it was empty.
@@ -75,7 +77,9 @@ class Recorder {
   };
 
   mutable std::mutex mutex_;
-  std::vector<Write> writes_;  // this and the rest guarded by mutex_
+  std::condition_variable acknowledgement_;
+  std::size_t acknowledged_ = 0;  // this and the rest guarded by mutex_
+  std::vector<Write> writes_;
   std::vector<Read> reads_;
   std::list<RecordedStream> streams_;
 };

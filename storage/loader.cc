@@ -54,7 +54,9 @@ Result<Loaded> LoadPast(Store& store, Decoder& decoder, std::size_t replay) {
   Loaded loaded;
   loaded.current = TRY(store.CurrentRevision());
   const std::uint64_t current = loaded.current.value();
-  const Revision oldest(current > replay ? current - replay : 0);
+  // Revision 1 may be the first change or, on etcd, the empty store.
+  const Revision oldest(
+      std::min(current, std::max<std::uint64_t>(1, current > replay ? current - replay : 0)));
   auto read = [&](Revision at) -> Result<void> {
     loaded.objects.clear();
     // Revision 0 is the empty store; engines take it for "no revision given".

@@ -15,19 +15,6 @@
 namespace mailroom::storage::testing {
 namespace {
 
-int FreePort() {
-  const int socket_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (bind(socket_fd, generic, size) != 0) return 0;
-  getsockname(socket_fd, generic, &size);
-  close(socket_fd);
-  return ntohs(address.sin_port);
-}
-
 std::string Url(const std::string& scheme, int port) {
   return scheme + "://127.0.0.1:" + std::to_string(port);
 }
@@ -52,8 +39,8 @@ EtcdProcess::EtcdProcess(std::string program, std::size_t members, std::vector<s
   std::string cluster;
   std::vector<std::string> peers;
   for (std::size_t i = 0; i < members; ++i) {
-    endpoints_.push_back(Url(scheme, FreePort()));
-    peers.push_back(Url("http", FreePort()));
+    endpoints_.push_back(Url(scheme, ReservePort()));
+    peers.push_back(Url("http", ReservePort()));
     cluster += (i ? ",m" : "m") + std::to_string(i) + "=" + peers.back();
   }
   for (std::size_t i = 0; i < members; ++i) {
@@ -71,22 +58,77 @@ EtcdProcess::EtcdProcess(std::string program, std::size_t members, std::vector<s
     member.arguments.insert(member.arguments.end(), flags.begin(), flags.end());
     members_.push_back(std::move(member));
   }
+  keeper_ = std::jthread([this](std::stop_token stop) { Keep(stop); });
   for (std::size_t i = 0; i < members; ++i) Start(i);
 }
 
 EtcdProcess::~EtcdProcess() {
   for (std::size_t i = 0; i < members_.size(); ++i) Kill(i);
+  for (const int reservation : reservations_) close(reservation);
+}
+
+int EtcdProcess::ReservePort() {
+  const int reservation = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  reservations_.push_back(reservation);
+  // With this on both sides, a bound socket that does not listen is no obstacle to one that will.
+  const int on = 1;
+  setsockopt(reservation, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (bind(reservation, generic, size) != 0) return 0;
+  getsockname(reservation, generic, &size);
+  return ntohs(address.sin_port);
+}
+
+int EtcdProcess::port(std::size_t member) const {
+  const std::string& url = endpoints_[member];
+  return std::stoi(url.substr(url.rfind(':') + 1));
+}
+
+bool EtcdProcess::MoveLeader() {
+  std::string script = "for at in";
+  for (const std::string& endpoint : endpoints_) script += " " + endpoint;
+  script +=
+      "; do"
+      " status=$(curl -fsS -d {} $at/v3/maintenance/status) || continue;"
+      " leader=$(echo \"$status\" | jq -r .leader);"
+      " [ \"$(echo \"$status\" | jq -r .header.member_id)\" = \"$leader\" ] || continue;"
+      " next=$(curl -fsS -d {} $at/v3/cluster/member/list"
+      "   | jq -r --arg leader \"$leader\" '[.members[].ID | select(. != $leader)][0]');"
+      " exec curl -fsS -o /dev/null -d \"{\\\"targetID\\\":\\\"$next\\\"}\""
+      "   $at/v3/maintenance/transfer-leadership;"
+      " done; exit 1";
+  return system(script.c_str()) == 0;
+}
+
+void EtcdProcess::Keep(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  while (changed_.wait(lock, stop, [this] { return wanted_.has_value(); })) {
+    members_[*wanted_].pid = Spawn(*wanted_);
+    wanted_.reset();
+    changed_.notify_all();
+  }
 }
 
 void EtcdProcess::Start(std::size_t member) {
+  std::unique_lock lock(mutex_);
+  wanted_ = member;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return !wanted_.has_value(); });
+}
+
+pid_t EtcdProcess::Spawn(std::size_t member) {
   Member& each = members_[member];
   std::vector<char*> arguments;
   for (std::string& argument : each.arguments) arguments.push_back(argument.data());
   arguments.push_back(nullptr);
   const std::string log = directory_.path() + "/m" + std::to_string(member) + ".log";
   const pid_t parent = getpid();
-  each.pid = fork();
-  if (each.pid != 0) return;
+  const pid_t child = fork();
+  if (child != 0) return child;
   // A test that dies must not leave its servers behind.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
@@ -107,8 +149,9 @@ void EtcdProcess::Kill(std::size_t member) {
 
 Result<std::unique_ptr<Store>> ConnectEtcd(const EtcdOptions& options) {
   Result<std::unique_ptr<Store>> store = OpenEtcd(options);
-  for (int i = 0; i < 100 && !store.ok(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!store.ok() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
     store = OpenEtcd(options);
   }
   return store;

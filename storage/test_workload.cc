@@ -76,28 +76,43 @@ class Client {
   int count_ = 0;
 };
 
+constexpr std::chrono::seconds kPatience(60);
+
+// Calls until it succeeds, at most for kPatience; returns the last outcome.
+template <typename Call>
+auto Persist(Call call) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  auto outcome = call(0);
+  for (int attempt = 1; !outcome.ok() && std::chrono::steady_clock::now() < end; ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    outcome = call(attempt);
+  }
+  return outcome;
+}
+
 }  // namespace
 
-void RunTraffic(Store& store, Recorder& recorder, const Workload& workload) {
+void RunTraffic(Store& store, Recorder& recorder, const Workload& workload,
+                const std::atomic<bool>& over) {
   std::vector<std::jthread> clients;
   for (int i = 0; i < workload.clients; ++i) {
     clients.emplace_back([&, i] {
       Client client(store, recorder, workload.seed * 100 + static_cast<unsigned>(i), i);
-      for (int call = 0; call < workload.calls && workload.go_on(); ++call) client.Call();
+      for (int call = 0; workload.calls == 0 ? !over : call < workload.calls; ++call) client.Call();
     });
   }
 }
 
 std::vector<std::string> RunAndJudge(Store& store, const Workload& workload,
-                                     const std::function<void()>& during) {
+                                     const Disturbance& disturb) {
   // The judge begins with an empty store.
-  for (int i = 0; i < 100; ++i) {
-    if (CommitAndWait(store, testing::Write({DeletePrefix("/t/")})).ok()) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
+  const Result<TxnResult> emptied =
+      Persist([&](int) { return CommitAndWait(store, testing::Write({DeletePrefix("/t/")})); });
+  if (!emptied.ok()) return {"the store cannot be emptied: " + emptied.error().message()};
   Recorder recorder;
-  const Result<Revision> begun = store.CurrentRevision();
+  const Result<Revision> begun = Persist([&](int) { return store.CurrentRevision(); });
   if (!begun.ok()) return {"the store cannot be read: " + begun.error().message()};
+  std::vector<std::string> violations;
   const Revision start = *begun;
   std::list<std::pair<RecordedStream*, std::unique_ptr<WatchHandle>>> watches;
   auto watch = [&](const std::string& prefix, Revision after) {
@@ -106,9 +121,15 @@ std::vector<std::string> RunAndJudge(Store& store, const Workload& workload,
     if (handle.ok()) watches.emplace_back(&stream, std::move(*handle));
   };
   {
-    std::jthread traffic([&] { RunTraffic(store, recorder, workload); });
+    std::atomic<bool> over = false;
+    std::jthread traffic([&] { RunTraffic(store, recorder, workload, over); });
     std::jthread beside([&] {
-      if (during) during();
+      bool alive = true;
+      if (disturb) {
+        disturb([&] { return alive = alive && recorder.AwaitAcknowledged(20, kPatience); });
+      }
+      if (!alive) violations.push_back("no write was acknowledged for long");
+      over = true;
     });
     for (int i = 0; i < workload.watches; ++i) {
       const Result<Revision> now = store.CurrentRevision();
@@ -117,13 +138,10 @@ std::vector<std::string> RunAndJudge(Store& store, const Workload& workload,
     }
   }
   // A last write under every prefix, so that each watch has an end to wait for.
-  Result<TxnResult> last = Unavailable("");
-  for (int i = 0; i < 100 && !last.ok(); ++i) {
-    const std::string value = "last-" + std::to_string(i);
-    last = recorder.Commit(store, testing::Write({Put("/t/a/last", value)}));
-    if (!last.ok()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  std::vector<std::string> violations;
+  const Result<TxnResult> last = Persist([&](int attempt) {
+    const std::string value = "last-" + std::to_string(attempt);
+    return recorder.Commit(store, testing::Write({Put("/t/a/last", value)}));
+  });
   if (!last.ok()) violations.push_back("the store did not recover: " + last.error().message());
   watch("/t/", start);
   for (auto& [stream, handle] : watches) {
@@ -134,6 +152,10 @@ std::vector<std::string> RunAndJudge(Store& store, const Workload& workload,
     handle.reset();
   }
   recorder.List(store, {.prefix = "/t/"}).ok();
+  if (last.ok() &&
+      last->revision.value() < start.value() + static_cast<unsigned>(workload.minimum)) {
+    violations.push_back("too little traffic to judge");
+  }
   for (std::string& each : recorder.Judge(start)) violations.push_back(std::move(each));
   return violations;
 }
