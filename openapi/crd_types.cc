@@ -2,9 +2,11 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "openapi/base64.h"
 #include "openapi/columns.h"
 #include "openapi/crd.h"
 #include "openapi/json_path_expr.h"
+#include "openapi/rules.h"
 #include "storage/object/clock.h"
 #include "storage/object/json_path.h"
 
@@ -121,6 +123,26 @@ ResourceType CommonType(const Json& crd) {
   return type;
 }
 
+std::shared_ptr<const ConversionHook> HookOf(const Json& crd) {
+  if (StringAt(crd, {"spec", "conversion", "strategy"}) != "Webhook") return nullptr;
+  const Json* config = Find(crd, {"spec", "conversion", "webhook", "clientConfig"});
+  if (config == nullptr) return nullptr;
+  auto hook = std::make_shared<ConversionHook>();
+  hook->url = StringAt(*config, {"url"});
+  hook->service_namespace = StringAt(*config, {"service", "namespace"});
+  hook->service_name = StringAt(*config, {"service", "name"});
+  hook->service_path = StringAt(*config, {"service", "path"});
+  hook->service_port = static_cast<int>(IntAt(*config, {"service", "port"}, 443));
+  hook->ca_bundle = DecodeBase64(StringAt(*config, {"caBundle"})).value_or("");
+  for (const std::string& version :
+       StringsAt(crd, {"spec", "conversion", "webhook", "conversionReviewVersions"})) {
+    if (version != "v1" && version != "v1beta1") continue;
+    hook->review_version = version;
+    break;
+  }
+  return hook;
+}
+
 Result<ResourceType> VersionType(ResourceType type, const Json& version) {
   type.gvk.version = StringAt(version, {"name"});
   if (BoolAt(version, {"deprecated"})) {
@@ -139,6 +161,7 @@ Result<ResourceType> VersionType(ResourceType type, const Json& version) {
   if (const Json* tree = Find(version, {"schema", "openAPIV3Schema"})) {
     auto set = std::make_shared<SchemaSet>();
     type.schema = TRY(RootSchemaFromOpenApi(*tree, *set));
+    if (HasRules(*type.schema)) type.rules = std::make_shared<const Rules>(*type.schema);
     type.schema_owner = std::move(set);
   }
   return type;
@@ -161,6 +184,7 @@ Result<std::shared_ptr<const Compiled>> Compile(const Json& crd, std::string tex
   for (const Json& version : *versions) {
     if (BoolAt(version, {"storage"})) common.storage_version = StringAt(version, {"name"});
   }
+  common.conversion = HookOf(crd);
   for (const Json& version : *versions) {
     if (!BoolAt(version, {"served"})) continue;
     compiled->types.push_back(TRY(VersionType(common, version)));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "openapi/crd.h"
+#include "openapi/rules.h"
 #include "openapi/structural.h"
 #include "openapi/validate_names.h"
 #include "storage/object/json_path.h"
@@ -166,6 +167,7 @@ class CrdChecker {
     Add(structure);
     if (sound) Add(CheckDefaults(schema, path));
     Add(keywords);
+    if (sound) Add(CheckRules(schema, path));
   }
 
   void SimplePath(const std::string& field, const std::string& path,

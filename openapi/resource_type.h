@@ -35,6 +35,17 @@ struct ScalePaths {
   std::string spec_replicas, status_replicas, label_selector;
 };
 
+// Where objects of a definition are converted (spec.conversion.webhook).
+struct ConversionHook {
+  std::string url;                          // or a service:
+  std::string service_namespace, service_name, service_path;
+  int service_port = 443;
+  std::string ca_bundle;                    // PEM
+  std::string review_version = "v1";        // of ConversionReview: v1 or v1beta1
+};
+
+class Rules;
+
 struct ResourceType {
   GroupVersionKind gvk;
   std::string plural;
@@ -56,6 +67,10 @@ struct ResourceType {
   // The schema and its owner; null schema: anything goes.
   const Schema* schema = nullptr;
   SchemaSetPtr schema_owner;
+  // Rules of a custom resource; null: it has none.
+  std::shared_ptr<const Rules> rules;
+  // How a custom resource changes its version; null: apiVersion is rewritten.
+  std::shared_ptr<const ConversionHook> conversion;
 
   bool builtin = true;              // false: custom resource (pruning, strict identity, merge)
   bool has_status = false;          // has a status subresource

@@ -267,6 +267,20 @@ class KeywordChecker {
       causes_.push_back(RequiredValue(path + ".message",
                                       "message must be specified if rule contains line breaks"));
     }
+    const std::string expression = StringAt(entry, {"messageExpression"});
+    if (!expression.empty() && IsBlank(expression)) {
+      causes_.push_back(RequiredValue(path + ".messageExpression",
+                                      "messageExpression must be non-empty if specified"));
+    }
+    const std::string field_path = StringAt(entry, {"fieldPath"});
+    if (!field_path.empty() && IsBlank(field_path)) {
+      causes_.push_back(
+          InvalidValue(path + ".fieldPath", Quoted(field_path), "must be non-empty if specified"));
+    }
+    if (HasLineBreak(field_path)) {
+      causes_.push_back(
+          InvalidValue(path + ".fieldPath", Quoted(field_path), "must not contain line breaks"));
+    }
     static const std::vector<std::string> kReasons = {"FieldValueDuplicate", "FieldValueForbidden",
                                                       "FieldValueInvalid", "FieldValueRequired"};
     const std::string reason = StringAt(entry, {"reason"});

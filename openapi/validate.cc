@@ -1,5 +1,8 @@
 #include "openapi/validate.h"
 
+#include <algorithm>
+
+#include "openapi/rules.h"
 #include "openapi/validate_builtin.h"
 #include "openapi/validate_names.h"
 #include "openapi/validate_schema.h"
@@ -37,13 +40,31 @@ void CheckEmbedded(const Schema& schema, const Json& value, const std::string& p
   }
 }
 
-std::vector<Cause> ValidateCustom(const Schema& schema, const Json& object, const Json* old) {
+// Rules may rely on the types and bounds of the schema.
+bool BlocksRules(const Cause& cause) {
+  for (const char* reason : {"FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong",
+                             "FieldValueTooMany", "FieldValueTypeInvalid"}) {
+    if (cause.reason == reason) return true;
+  }
+  return false;
+}
+
+std::vector<Cause> ValidateCustom(const ResourceType& type, const Json& object, const Json* old) {
+  const Schema& schema = *type.schema;
   std::vector<Cause> causes;
   CheckEmbedded(schema, object, "", causes);
   for (Cause& cause : CheckSchema(schema, object, old, "")) causes.push_back(std::move(cause));
   if (old == nullptr || CheckLists(schema, *old, "").empty()) {
     for (Cause& cause : CheckLists(schema, object, "")) causes.push_back(std::move(cause));
   }
+  if (type.rules == nullptr) return causes;
+  if (std::any_of(causes.begin(), causes.end(), BlocksRules)) {
+    causes.push_back(InvalidValue("<nil>", "null",
+                                  "some validation rules were not checked because the object was "
+                                  "invalid; correct the existing errors to complete validation"));
+    return causes;
+  }
+  for (Cause& cause : type.rules->Check(object, old)) causes.push_back(std::move(cause));
   return causes;
 }
 
@@ -51,7 +72,7 @@ std::vector<Cause> ValidateCustom(const Schema& schema, const Json& object, cons
 
 std::vector<Cause> ValidateObject(const ResourceType& type, const Json& object, const Json* old) {
   if (type.schema == nullptr) return {};
-  if (!type.builtin) return ValidateCustom(*type.schema, object, old);
+  if (!type.builtin) return ValidateCustom(type, object, old);
   return ValidateBuiltin(type, object, old);
 }
 
