@@ -3,39 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "openapi/cel/test_eval.h"
 #include "storage/object/json.h"
 #include "storage/object/limits.h"
 
 namespace mailroom::cel {
 namespace {
-
-std::string Show(const Value& value) {
-  if (value.is_error()) return "error: " + std::string(value.text());
-  if (value.is(Kind::kType)) return "type " + std::string(value.text());
-  if (value.is(Kind::kUint)) return std::to_string(value.natural()) + "u";
-  if (value.is(Kind::kDouble)) return FormatDouble(value.real());
-  if (value.is(Kind::kOptional) && !value.has_value()) return "none";
-  if (value.is(Kind::kOptional)) return "optional(" + Show(value.unwrap()) + ")";
-  Json tree;
-  std::string error;
-  return ToJson(value, tree, error) ? DumpJson(tree) : "?" + error;
-}
-
-std::string Eval(const std::string& text, const Json& object = nullptr) {
-  Environment env;
-  env.variables = {{"object", Simple(Kind::kDyn)}};
-  auto program = Compile(text, env);
-  if (!program.ok()) return program.error().message();
-  return Show((*program)->Run(std::vector{Value::FromJson(object)}, limits::kCelCallCost).value);
-}
-
-struct Case {
-  const char* text;
-  const char* result;
-};
-void Expect(std::initializer_list<Case> cases) {
-  for (const Case& row : cases) EXPECT_EQ(Eval(row.text), row.result) << row.text;
-}
 
 TEST(CelLanguage, Arithmetic) {
   Expect({{"1 + 2 * 3", "7"},
