@@ -6,6 +6,7 @@
 #include "openapi/builtin.h"
 #include "openapi/crd.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::openapi {
 namespace {
@@ -37,6 +38,7 @@ class SchemaBuilder {
 
   Result<Schema*> Build(const Json& tree) {
     if (!tree.is_object()) return BadRequest("a schema must be an object");
+    if (set_.nodes.size() >= limits::kSchemaNodes) return BadRequest("the schema is too large");
     Schema* node = set_.New();
     TRY(ReadType(tree, *node));
     ReadValidations(tree, *node);

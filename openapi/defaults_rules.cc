@@ -23,7 +23,7 @@ struct Rule {
   std::optional<Condition> condition;
 };
 
-using Rules = std::vector<Rule>;
+using RuleList = std::vector<Rule>;
 
 std::vector<std::string> PathOf(std::string_view dotted) {
   std::vector<std::string> path;
@@ -78,11 +78,11 @@ Rule ParseRule(const Schema& type, const FactLine& line) {
   return rule;
 }
 
-using RuleTable = std::unordered_map<std::string_view, Rules>;
+using RuleTable = std::unordered_map<std::string_view, RuleList>;
 
 RuleTable LoadRules() {
   RuleTable table;
-  Rules* rules = nullptr;
+  RuleList* rules = nullptr;
   const Schema* type = nullptr;
   for (const FactLine& line : FactLines(EmbeddedText("builtin/defaults.yaml"))) {
     if (line.indent == 0) {
@@ -97,7 +97,7 @@ RuleTable LoadRules() {
 }
 
 // The rules of every type that has some, found by the type's name.
-const Rules* RulesOf(const Schema& schema) {
+const RuleList* RulesOf(const Schema& schema) {
   static const RuleTable* table = new RuleTable(LoadRules());
   if (schema.name.empty()) return nullptr;
   auto at = table->find(schema.name);
@@ -164,7 +164,7 @@ void ApplyBuiltinDefaults(const Schema& schema, Json& value) {
   }
   if (!value.is_object() || schema.type != Type::kObject || schema.wire == Wire::kRaw) return;
   ApplyDeclared(schema, value);
-  if (const Rules* rules = RulesOf(schema)) {
+  if (const RuleList* rules = RulesOf(schema)) {
     for (const Rule& rule : *rules) Apply(rule, value);
   }
   for (auto& [name, member] : value.items()) {

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
+#include <unordered_map>
 
 #include "openapi/validate_names.h"
 #include "storage/object/json_path.h"
@@ -221,27 +223,29 @@ class Checker {
     ++found.matches;
   }
 
-  // The item of `old` that has the same keys as `item`.
-  static const Json* SameKeys(const Schema& schema, const Json& item, const Json* old) {
-    if (old == nullptr || !old->is_array() || schema.list_type != ListType::kMap) return nullptr;
-    for (const Json& candidate : *old) {
-      bool same = candidate.is_object() && item.is_object();
-      for (const std::string& key : schema.list_map_keys) {
-        if (!same) break;
-        const Json* a = Find(item, {key});
-        const Json* b = Find(candidate, {key});
-        same = a == nullptr || b == nullptr ? a == b : *a == *b;
-      }
-      if (same) return &candidate;
+  // What tells the items of a list of type map apart.
+  static std::string KeyOf(const Schema& schema, const Json& item) {
+    std::string key;
+    for (const std::string& name : schema.list_map_keys) {
+      const Json* part = item.is_object() ? Find(item, {name}) : nullptr;
+      key += part == nullptr ? "-" : DumpJson(*part);
+      key += ',';
     }
-    return nullptr;
+    return key;
   }
 
   void CheckArray(const Schema& schema, const Json& value, const Json* old, const std::string& path,
                   Findings& found) {
     if (schema.items != nullptr) {
+      std::unordered_map<std::string, const Json*> old_items;
+      const bool keyed =
+          schema.list_type == ListType::kMap && old != nullptr && old->is_array();
+      if (keyed) {
+        for (const Json& item : *old) old_items.emplace(KeyOf(schema, item), &item);
+      }
       for (std::size_t i = 0; i < value.size(); ++i) {
-        found.Merge(Check(*schema.items, value[i], SameKeys(schema, value[i], old),
+        const auto same = keyed ? old_items.find(KeyOf(schema, value[i])) : old_items.end();
+        found.Merge(Check(*schema.items, value[i], same == old_items.end() ? nullptr : same->second,
                           path + "[" + std::to_string(i) + "]"));
       }
     }

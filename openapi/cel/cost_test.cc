@@ -46,11 +46,11 @@ TEST(CelCost, EstimatesFollowDeclaredSizes) {
       {"self.name == self.other", 5, 8},
       {"has(self.name)", 1, 1},
       {"self.name.startsWith('abcdefghijk')", 4, 4},
-      {"self.items.all(x, x == 'a')", 2, 27},
+      {"self.items.all(x, x == 'a')", 3, 28},
       {"self.items.size() < 3", 4, 4},
       {"self.name.contains(self.other)", 4, 44},
       {"self.name in ['a', 'b']", 14, 14},
-      {"[1, 2, 3].all(x, x > 1)", 20, 29},
+      {"[1, 2, 3].all(x, x > 1)", 20, 26},
   };
   for (const Case& row : cases) {
     const CostEstimate cost = Estimate(row.text);

@@ -15,7 +15,7 @@ TEST(CelStrings, StandardFunctions) {
           {"'hello'.endsWith('lo')", "true"},
           {"'hello'.matches('^h.*o$')", "true"},
           {"matches('hello', 'x')", "false"},
-          {"'a'.matches(dyn('('))", "error: error parsing regexp: missing ): `(`"},
+          {"'a'.matches(dyn('('))", "error: error parsing regexp: missing closing ): `(`"},
           {"size('h\u00e9llo')", "5"},
           {"'abc'.size()", "3"}});
 }
@@ -59,9 +59,9 @@ TEST(CelStrings, Extensions) {
 }
 
 TEST(CelStrings, Format) {
-  Expect({{"'%s is %d'.format(['x', 3])", "\"x is 3\""},
-          {"'%s'.format([[1, 'a', {'k': 2.5}]])", R"("[1, \"a\", {\"k\":2.5}]")"},
-          {"'%s %s'.format([true, null])", "\"true null\""},
+  Expect({{"'%s is %d'.format([dyn('x'), 3])", "\"x is 3\""},
+          {"'%s'.format([[dyn(1), 'a', {'k': 2.5}]])", R"("[1, \"a\", {\"k\":2.5}]")"},
+          {"'%s %s'.format([dyn(true), null])", "\"true null\""},
           {"'%s'.format([duration('90s')])", "\"90s\""},
           {"'%s'.format([timestamp('2020-01-02T03:04:05Z')])", "\"2020-01-02T03:04:05Z\""},
           {"'%s'.format([type(1)])", "\"int\""},
@@ -90,7 +90,7 @@ TEST(CelRegex, FindAndFindAll) {
           {"'123 abc 456'.findAll('[0-9]+', 1)", "[\"123\"]"},
           {"'123'.findAll('[0-9]', 0)", "[]"},
           {"'abc'.findAll('x*')", "[\"\",\"\",\"\",\"\"]"},
-          {"'a'.find(dyn('['))", "error: error parsing regexp: missing ]: `[`"}});
+          {"'a'.find(dyn('['))", "error: error parsing regexp: missing closing ]: `[`"}});
   // A pattern that would need exponential time elsewhere.
   EXPECT_EQ(Eval("('a' + 'a'.replace('a', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'))"
                  ".matches('^(a+)+$')"),
@@ -119,7 +119,7 @@ TEST(CelLists, Functions) {
           {"[1].slice(1, 0)",
            "error: cannot slice(1, 0), start index must be less than or equal to end index"},
           {"[[1], [2, 3]].flatten()", "[1,2,3]"},
-          {"dyn([1, [2, [3]]]).flatten(2)", "[1,2,3]"},
+          {"[dyn(1), [dyn(2), [3]]].flatten(2)", "[1,2,3]"},
           {"lists.range(3)", "[0,1,2]"},
           {"[1, 2].reverse()", "[2,1]"},
           {"[1, 2, 1, 2.0 == 2.0 ? 2 : 3].distinct()", "[1,2]"},

@@ -445,6 +445,9 @@ std::string Describe(const std::string& text, std::vector<Issue> issues) {
   std::stable_sort(issues.begin(), issues.end(),
                    [](const Issue& a, const Issue& b) { return a.position < b.position; });
   std::string out;
+  const std::size_t more =
+      issues.size() > limits::kCelIssues ? issues.size() - limits::kCelIssues : 0;
+  issues.resize(issues.size() - more);
   for (const Issue& issue : issues) {
     // The line in which the position lies, and the code points before it there.
     std::size_t start = 0, at = 0;
@@ -482,6 +485,7 @@ std::string Describe(const std::string& text, std::vector<Issue> issues) {
     marks += wide() ? "\xef\xbc\xbe" : "^";
     out += "\n | " + plain + "\n | " + marks;
   }
+  if (more > 0) out += "\n" + std::to_string(more) + " more errors were truncated";
   return out;
 }
 

@@ -38,9 +38,11 @@ std::shared_ptr<const RE2> Compiled(std::string_view pattern) {
   return patterns->Get(pattern);
 }
 
+// In Go's words.
 Value BadPattern(const RE2& pattern) {
-  return Value::Error("error parsing regexp: " + pattern.error() + ": `" + pattern.error_arg() +
-                      "`");
+  std::string fault = pattern.error().substr(0, pattern.error().find(": "));
+  if (fault.starts_with("missing ")) fault.insert(8, "closing ");
+  return Value::Error("error parsing regexp: " + fault + ": `" + pattern.error_arg() + "`");
 }
 
 Value FindFirst(Meter& meter, Args a) {

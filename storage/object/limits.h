@@ -40,11 +40,10 @@ inline constexpr std::uint64_t kCelRuleEstimate = 10'000'000;  // estimated, one
 inline constexpr std::uint64_t kCelSchemaEstimate = 100'000'000;  // estimated, one definition
 inline constexpr std::size_t kCelMessageBytes = 5 * 1024;      // made by a messageExpression
 inline constexpr std::size_t kSchemaNodes = 100'000;       // of one definition's schemas
-inline constexpr std::size_t kDefinitions = 10'000;        // in one workspace
+inline constexpr std::size_t kRecentDefinitions = 8;       // workspaces that changed theirs last
 inline constexpr auto kConversionTimeout = 30s;            // one call, as kube-apiserver
 inline constexpr std::size_t kConversionCalls = 6;         // waiting for webhooks; more is refused
 inline constexpr std::size_t kConversionObjects = 500;     // sent in one call
-inline constexpr std::size_t kConversionBytes = 64 * 1024 * 1024;  // of one answer
 
 // Lists and watches.
 inline constexpr std::size_t kWatchQueueEvents = 4096;     // past this a slow watcher is ended
