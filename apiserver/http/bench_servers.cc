@@ -7,6 +7,7 @@
 
 #include <iostream>
 #include <future>
+#include <unordered_map>
 
 #include "apiserver/http/front.h"
 #include "apiserver/http/test_fan.h"
@@ -81,10 +82,35 @@ int ServeBareDrogon(const Keys& keys) {
 
 namespace {
 
-// The least that answers on an nghttp2 session.
+// The least that reads requests and answers them on an nghttp2 session.
 struct BareSession {
+  struct Asked {
+    std::string method, path;
+    std::vector<std::pair<std::string, std::string>> fields;
+  };
   nghttp2_session* session = nullptr;
+  std::unordered_map<std::int32_t, Asked> asked;
   ~BareSession() { nghttp2_session_del(session); }
+
+  static int OnHeader(nghttp2_session*, const nghttp2_frame* frame, const std::uint8_t* name,
+                      std::size_t name_size, const std::uint8_t* value, std::size_t value_size,
+                      std::uint8_t, void* user) {
+    Asked& asked = static_cast<BareSession*>(user)->asked[frame->hd.stream_id];
+    std::string field(reinterpret_cast<const char*>(name), name_size);
+    std::string text(reinterpret_cast<const char*>(value), value_size);
+    if (field == ":method") {
+      asked.method = std::move(text);
+    } else if (field == ":path") {
+      asked.path = std::move(text);
+    } else {
+      asked.fields.emplace_back(std::move(field), std::move(text));
+    }
+    return 0;
+  }
+  static int OnClose(nghttp2_session*, std::int32_t id, std::uint32_t, void* user) {
+    static_cast<BareSession*>(user)->asked.erase(id);
+    return 0;
+  }
 
   static ssize_t Read(nghttp2_session*, std::int32_t, std::uint8_t* out, std::size_t,
                       std::uint32_t* flags, nghttp2_data_source*, void*) {
@@ -92,21 +118,25 @@ struct BareSession {
     *flags |= NGHTTP2_DATA_FLAG_EOF;
     return sizeof kTiny - 1;
   }
-  static int OnFrame(nghttp2_session* session, const nghttp2_frame* frame, void*) {
+  static int OnFrame(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     if (frame->hd.type != NGHTTP2_HEADERS || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) {
       return 0;
     }
+    if (static_cast<BareSession*>(user)->asked[frame->hd.stream_id].path != "/tiny") return 0;
     const auto field = [](const char* name, const char* value) {
       return nghttp2_nv{reinterpret_cast<std::uint8_t*>(const_cast<char*>(name)),
                         reinterpret_cast<std::uint8_t*>(const_cast<char*>(value)),
                         std::char_traits<char>::length(name),
                         std::char_traits<char>::length(value), NGHTTP2_NV_FLAG_NONE};
     };
-    const nghttp2_nv fields[] = {field(":status", "200"),
-                                 field("content-type", "application/json")};
+    const std::string length = std::to_string(sizeof kTiny - 1);
+    const nghttp2_nv fields[] = {
+        field(":status", "200"), field("content-type", "application/json"),
+        field("date", drogon::utils::getHttpFullDateStr(trantor::Date::now()).c_str()),
+        field("content-length", length.c_str())};
     nghttp2_data_provider provider{};
     provider.read_callback = Read;
-    return nghttp2_submit_response(session, frame->hd.stream_id, fields, 2, &provider);
+    return nghttp2_submit_response(session, frame->hd.stream_id, fields, 4, &provider);
   }
   void Flush(const trantor::TcpConnectionPtr& connection) const {
     std::string out;
@@ -130,11 +160,13 @@ int ServeBareNghttp2(const Keys& keys) {
   server.enableSSL(policy);
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_session_callbacks_new(&callbacks);
+  nghttp2_session_callbacks_set_on_header_callback(callbacks, BareSession::OnHeader);
   nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, BareSession::OnFrame);
+  nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, BareSession::OnClose);
   server.setConnectionCallback([&](const trantor::TcpConnectionPtr& connection) {
     if (!connection->connected()) return connection->clearContext();
     auto bare = std::make_shared<BareSession>();
-    nghttp2_session_server_new(&bare->session, callbacks, nullptr);
+    nghttp2_session_server_new(&bare->session, callbacks, bare.get());
     const nghttp2_settings_entry streams{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 250};
     nghttp2_submit_settings(bare->session, NGHTTP2_FLAG_NONE, &streams, 1);
     connection->setContext(bare);

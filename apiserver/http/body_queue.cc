@@ -5,6 +5,11 @@
 #include <cstring>
 
 namespace mailroom::apiserver {
+namespace {
+
+constexpr std::size_t kKeptPieces = 64;
+
+}  // namespace
 
 // What the stream's ready callback holds. Many calls before the loop gets to it are one task.
 struct BodyQueue::Wake {
@@ -18,11 +23,8 @@ BodyQueue::BodyQueue(const std::shared_ptr<FrontState>& state, trantor::EventLoo
     : stream_(std::move(response.stream)),
       live_(stream_ != nullptr && !stream_->finite()),
       ended_(stream_ == nullptr) {
-  for (SharedBytes& piece : response.body) {
-    bytes_ += piece->size();
-    if (!piece->empty()) pieces_.push_back(std::move(piece));
-  }
-  response.body.clear();
+  pieces_.swap(response.body);
+  for (const SharedBytes& piece : pieces_) bytes_ += piece->size();
   if (!stream_) return;
   wake_ = std::make_shared<Wake>();
   wake_->ready = [this, ready = std::move(ready)] {
@@ -42,14 +44,10 @@ BodyQueue::~BodyQueue() { Cancel(); }
 
 bool BodyQueue::Refill(std::size_t max) {
   if (ended_ || idle_) return false;
-  pulled_.clear();
-  const Stream::State state = stream_->Pull(pulled_, max);
+  const std::size_t before = pieces_.size();
+  const Stream::State state = stream_->Pull(pieces_, max);
   idle_ = state == Stream::State::kIdle;
-  for (SharedBytes& piece : pulled_) {
-    bytes_ += piece->size();
-    if (!piece->empty()) pieces_.push_back(std::move(piece));
-  }
-  pulled_.clear();
+  for (std::size_t i = before; i < pieces_.size(); ++i) bytes_ += pieces_[i]->size();
   if (state == Stream::State::kEnd) End();
   return true;
 }
@@ -66,15 +64,24 @@ template <typename Sink>
 void BodyQueue::TakeTo(std::size_t count, Sink sink) {
   bytes_ -= count;
   while (count > 0) {
-    const std::string& piece = *pieces_.front();
-    const std::size_t part = std::min(count, piece.size() - front_at_);
-    sink(piece.data() + front_at_, part);
+    SharedBytes& piece = pieces_[front_];
+    const std::size_t part = std::min(count, piece->size() - front_at_);
+    sink(piece->data() + front_at_, part);
     count -= part;
     front_at_ += part;
-    if (front_at_ == piece.size()) {
-      pieces_.pop_front();
-      front_at_ = 0;
-    }
+    if (front_at_ < piece->size()) continue;
+    piece.reset();
+    ++front_;
+    front_at_ = 0;
+  }
+  if (bytes_ == 0) {
+    // A quiet stream keeps no room.
+    if (pieces_.capacity() > kKeptPieces) std::vector<SharedBytes>().swap(pieces_);
+    pieces_.clear();
+    front_ = 0;
+  } else if (front_ > kKeptPieces && front_ > pieces_.size() / 2) {
+    pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(front_));
+    front_ = 0;
   }
 }
 
@@ -102,6 +109,7 @@ void BodyQueue::Cancel() {
   End();
   pieces_.clear();
   bytes_ = 0;
+  front_ = 0;
   front_at_ = 0;
 }
 

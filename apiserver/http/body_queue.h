@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -52,9 +51,9 @@ class BodyQueue {
 
   std::unique_ptr<Stream> stream_;
   const bool live_;
-  std::vector<SharedBytes> pulled_;  // scratch of Refill
-  std::deque<SharedBytes> pieces_;
-  std::size_t front_at_ = 0;  // bytes of the first piece already taken
+  std::vector<SharedBytes> pieces_;
+  std::size_t front_ = 0;     // the first piece not yet taken
+  std::size_t front_at_ = 0;  // bytes of it already taken
   std::size_t bytes_ = 0;     // left in pieces_
   bool idle_ = false;         // the last Pull said so, and ready was not called since
   bool ended_ = false;

@@ -21,7 +21,7 @@ class Exchange {
  public:
   Exchange(std::shared_ptr<FrontState> state, trantor::EventLoop* loop, bool gzip, Deliver deliver)
       : state_(std::move(state)),
-        counted_(std::make_shared<FrontState::Counted>(state_, state_->exchanges)),
+        counted_(state_, state_->exchanges),
         loop_(loop),
         gzip_(gzip),
         deliver_(std::move(deliver)) {}
@@ -47,26 +47,25 @@ class Exchange {
  private:
   // Called once. The task owns all it needs: this may be the destructor.
   void Send(Response response) {
-    auto counted = std::move(counted_);
-    if (loop_->isInLoopThread()) {
-      deliver_(std::move(response));
-      return;
-    }
-    state_->Post(loop_, [deliver = deliver_, counted,
-                         shared = std::make_shared<Undelivered>(std::move(response))] {
-      deliver(std::move(shared->response));
+    FrontState::Counted counted = std::move(counted_);
+    if (loop_->isInLoopThread()) return deliver_(std::move(response));
+    auto undelivered = std::make_shared<Undelivered>(std::move(response), std::move(counted));
+    state_->Post(loop_, [deliver = deliver_, undelivered] {
+      deliver(std::move(undelivered->response));
     });
   }
 
   // A response that dies on the way (the loop has ended) still ends its stream.
   struct Undelivered {
-    explicit Undelivered(Response r) : response(std::move(r)) {}
+    Undelivered(Response r, FrontState::Counted c)
+        : response(std::move(r)), counted(std::move(c)) {}
     ~Undelivered() { Discard(response); }
     Response response;
+    const FrontState::Counted counted;
   };
 
   const std::shared_ptr<FrontState> state_;
-  std::shared_ptr<FrontState::Counted> counted_;  // until answered
+  FrontState::Counted counted_;  // until answered
   trantor::EventLoop* const loop_;
   const bool gzip_;
   const Deliver deliver_;
@@ -182,10 +181,17 @@ bool Compressible(const Response& response) {
   return response.stream ? response.stream->finite() : response.BodySize() > limits::kGzipBytes;
 }
 
+namespace {
+bool Breaks(char c) { return c == '\r' || c == '\n' || c == '\0'; }
+}  // namespace
+
+bool CleanValue(std::string_view value) {
+  return std::none_of(value.begin(), value.end(), Breaks);
+}
+
 std::string HeaderValue(std::string_view value) {
   std::string out(value);
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
+  std::replace_if(out.begin(), out.end(), Breaks, ' ');
   return out;
 }
 

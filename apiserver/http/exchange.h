@@ -33,6 +33,8 @@ bool Compressible(const Response& response);
 Response Refusal(int code, std::size_t body_limit);
 // Without blanks at its ends.
 std::string_view Trim(std::string_view text);
+// Whether a value stays in its header line as it is.
+bool CleanValue(std::string_view value);
 // A value that cannot break out of its header line.
 std::string HeaderValue(std::string_view value);
 

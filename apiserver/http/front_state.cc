@@ -10,7 +10,7 @@ FrontState::Counted::Counted(std::shared_ptr<FrontState> state, std::atomic<std:
 }
 
 FrontState::Counted::~Counted() {
-  if (--counter_ > 0 || !state_->draining) return;
+  if (!state_ || --counter_ > 0 || !state_->draining) return;
   // The lock keeps this from falling between a waiter's look and its sleep.
   std::lock_guard lock(state_->counts_);
   state_->none_left_.notify_all();

@@ -38,11 +38,11 @@ class FrontState {
    public:
     Counted(std::shared_ptr<FrontState> state, std::atomic<std::size_t>& counter);
     ~Counted();
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
+    Counted(Counted&& other) noexcept = default;
+    Counted& operator=(Counted&&) = delete;
 
    private:
-    const std::shared_ptr<FrontState> state_;
+    std::shared_ptr<FrontState> state_;  // null once moved from
     std::atomic<std::size_t>& counter_;
   };
   std::atomic<std::size_t> connections = 0;

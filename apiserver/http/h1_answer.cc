@@ -15,6 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 5> kOurFields = {"connection", "content-length", "date",
                                                         "keep-alive", "transfer-encoding"};
 
+constexpr std::size_t kEventBlock = limits::kStreamBlock / 4;
+
 bool HasBody(int code) { return code >= 200 && code != 204 && code != 304; }
 
 }  // namespace
@@ -32,7 +34,8 @@ std::string H1Answer::Head(const Response& response, const H1Terms& terms, Frami
   head.append(drogon::statusCodeToString(response.code)).append("\r\n");
   for (const auto& [name, value] : response.headers.fields()) {
     if (std::find(kOurFields.begin(), kOurFields.end(), name) != kOurFields.end()) continue;
-    head.append(name).append(": ").append(HeaderValue(value)).append("\r\n");
+    head.append(name).append(": ");
+    head.append(CleanValue(value) ? value : HeaderValue(value)).append("\r\n");
   }
   head.append("date: ").append(drogon::utils::getHttpFullDateStr(trantor::Date::now()));
   head.append("\r\n");
@@ -63,6 +66,8 @@ H1Answer::Progress H1Answer::Fill(std::string& out, std::size_t max) {
   out.append(head_);
   head_.clear();
   head_.shrink_to_fit();
+  // Events go out in small blocks, because that much waits in memory for each stuck reader.
+  if (live()) max = std::min(max, kEventBlock);
   const std::size_t count = body_.Prepare(max);
   if (framing_ != Framing::kChunked) {
     body_.Take(out, count);

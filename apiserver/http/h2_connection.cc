@@ -173,13 +173,16 @@ void H2Connection::Abort(std::uint32_t error) {
 }
 
 H2Stream* H2Connection::Find(std::int32_t id) {
+  if (recent_ != nullptr && recent_->id == id) return recent_;
   const auto found = streams_.find(id);
-  return found == streams_.end() ? nullptr : found->second.get();
+  return found == streams_.end() ? nullptr : recent_ = found->second.get();
 }
 
 int H2Connection::OnBeginHeaders(const nghttp2_frame& frame) {
   if (frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
-    streams_[frame.hd.stream_id] = std::make_unique<H2Stream>(frame.hd.stream_id);
+    auto& stream = streams_[frame.hd.stream_id];
+    stream = std::make_unique<H2Stream>(frame.hd.stream_id);
+    recent_ = stream.get();
   }
   return 0;
 }
@@ -308,12 +311,14 @@ void H2Connection::OnStreamClosed(std::int32_t id) {
   const auto found = streams_.find(id);
   if (found == streams_.end()) return;
   if (!found->second->dispatched) body_bytes_ -= found->second->request.body.size();
+  if (recent_ == found->second.get()) recent_ = nullptr;
   streams_.erase(found);
 }
 
 void H2Connection::OnClosed() {
   aborted_ = true;
   outlet_->Close();
+  recent_ = nullptr;
   streams_.clear();
 }
 

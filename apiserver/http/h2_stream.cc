@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <charconv>
 
 #include "apiserver/http/exchange.h"
 #include "storage/object/limits.h"
@@ -38,29 +38,39 @@ bool H2Stream::AddHeader(std::string_view name, std::string_view value) {
 }
 
 H2Head::H2Head(const Response& response) {
-  text_.reserve(response.headers.fields().size() + 3);
-  Add(":status", std::to_string(response.code));
+  const auto digits = [](std::array<char, 24>& to, std::size_t number) {
+    const char* end = std::to_chars(to.data(), to.data() + to.size(), number).ptr;
+    return std::string_view(to.data(), static_cast<std::size_t>(end - to.data()));
+  };
+  fields_.reserve(response.headers.fields().size() + 3);
+  Add(":status", digits(status_, static_cast<std::size_t>(response.code)));
   for (const auto& [name, value] : response.headers.fields()) {
     if (std::find(kConnectionFields.begin(), kConnectionFields.end(), name) ==
         kConnectionFields.end()) {
-      Add(name, HeaderValue(value));
+      Add(name, value);
     }
   }
   Add("date", drogon::utils::getHttpFullDateStr(trantor::Date::now()));
   if (!response.stream && response.code != 204 && response.code != 304) {
-    Add("content-length", std::to_string(response.BodySize()));
-  }
-  for (auto& [name, value] : text_) {
-    fields_.push_back({reinterpret_cast<std::uint8_t*>(name.data()),
-                       reinterpret_cast<std::uint8_t*>(value.data()), name.size(), value.size(),
-                       NGHTTP2_NV_FLAG_NONE});
+    Add("content-length", digits(length_, response.BodySize()));
   }
 }
 
-// A capital letter in a name would make the peer refuse the whole answer.
-void H2Head::Add(std::string_view name, std::string value) {
-  std::string& lower = text_.emplace_back(name, std::move(value)).first;
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+// A capital letter in a name, or a line break in a value, would make the peer refuse the answer.
+void H2Head::Add(std::string_view name, std::string_view value) {
+  const auto capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  if (std::any_of(name.begin(), name.end(), capital)) {
+    std::string& lower = mended_.emplace_front(name);
+    for (char& c : lower) {
+      if (capital(c)) c = static_cast<char>(c - 'A' + 'a');
+    }
+    name = lower;
+  }
+  if (!CleanValue(value)) value = mended_.emplace_front(HeaderValue(value));
+  const auto bytes = [](std::string_view text) {
+    return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
+  };
+  fields_.push_back({bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
 }
 
 }  // namespace mailroom::apiserver

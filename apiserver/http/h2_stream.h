@@ -4,10 +4,13 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <forward_list>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,7 +46,7 @@ struct H2Stream {
 };
 
 // The status line and fields of an answer as nghttp2 wants them. Fields that belong to an
-// HTTP/1.1 connection are left out.
+// HTTP/1.1 connection are left out. Refers to the response's own headers.
 class H2Head {
  public:
   explicit H2Head(const Response& response);
@@ -51,9 +54,10 @@ class H2Head {
   std::size_t size() const { return fields_.size(); }
 
  private:
-  void Add(std::string_view name, std::string value);
+  void Add(std::string_view name, std::string_view value);
 
-  std::vector<std::pair<std::string, std::string>> text_;
+  std::array<char, 24> status_, length_;  // as digits
+  std::forward_list<std::string> mended_;  // what could not be sent as it is
   std::vector<nghttp2_nv> fields_;
 };
 

@@ -184,6 +184,7 @@ TEST(Http2Test, AnEndlessHeaderListIsRefused) {
 struct Flood {
   const char* name;
   std::string (*frame)(std::uint32_t);
+  friend void PrintTo(const Flood& self, std::ostream* out) { *out << self.name; }
 };
 
 class Http2FloodTest : public ::testing::TestWithParam<Flood> {};

@@ -34,6 +34,7 @@ struct Case {
   const char* name;
   std::string request;
   int code;
+  friend void PrintTo(const Case& self, std::ostream* out) { *out << self.name; }
 };
 
 class HostileTest : public ::testing::TestWithParam<Case> {

@@ -61,20 +61,22 @@ void Outlet::Park(trantor::TcpConnection& connection) {
 
 // Returning 0 takes the outlet out of the connection's queue.
 std::size_t Outlet::Take(char* to, std::size_t room) {
-  if (carry_at_ == carry_.size()) {
-    carry_.clear();
-    carry_at_ = 0;
-    if (!closed_ && !at_end_) at_end_ = source_(carry_, room) == Supply::kEnd;
+  constexpr std::size_t kFraming = 64;  // around what is asked of the source
+  static thread_local std::string fresh;
+  fresh.clear();
+  const bool carrying = !carry_.empty();
+  if (!carrying && !closed_ && !at_end_) {
+    at_end_ = source_(fresh, room > 2 * kFraming ? room - kFraming : room) == Supply::kEnd;
   }
-  if (carry_at_ == carry_.size()) {
+  const std::string& bytes = carrying ? carry_ : fresh;
+  if (bytes.empty()) {
     parked_ = false;
-    carry_.shrink_to_fit();
     if (at_end_) PostEnded();
     return 0;
   }
-  const std::size_t count = std::min(room, carry_.size() - carry_at_);
-  std::memcpy(to, carry_.data() + carry_at_, count);
-  carry_at_ += count;
+  const std::size_t count = std::min(room, bytes.size());
+  std::memcpy(to, bytes.data(), count);
+  carry_ = bytes.substr(count);  // mostly nothing
   return count;
 }
 

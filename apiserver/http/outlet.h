@@ -45,8 +45,7 @@ class Outlet : public std::enable_shared_from_this<Outlet> {
   const std::size_t block_;
   Source source_;
   std::function<void()> ended_;
-  std::string carry_;  // taken from the source, not yet copied out by Take
-  std::size_t carry_at_ = 0;
+  std::string carry_;  // taken from the source, for which Take had no room
   bool parked_ = false;
   bool pumping_ = false;
   bool at_end_ = false;  // the source said kEnd
