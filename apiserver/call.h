@@ -2,6 +2,7 @@
 // workspace says about the kind. Lives for one request, on one thread.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,11 @@
 #include "apiserver/user.h"
 #include "apiserver/workspaces.h"
 #include "storage/object/clock.h"
+
+namespace mailroom::admission {
+class Admission;
+class QuotaController;
+}
 
 namespace mailroom::apiserver {
 
@@ -22,6 +28,8 @@ struct Hub {
   TimerQueue& timers;
   std::string external_url;  // https://host:port, for URLs in statuses
   bool reads_wait = false;   // consistent reads ask the engine (etcd) for its revision first
+  admission::Admission* admission = nullptr;  // null: nothing is asked
+  admission::QuotaController* quotas = nullptr;  // null: nothing is counted
 };
 
 struct Call {
@@ -32,6 +40,7 @@ struct Call {
   WorkspaceView workspace;
   openapi::ResourceTypePtr type;
   std::vector<std::string> warnings;  // become Warning headers
+  std::map<std::string, std::string> annotations = {};  // what admission notes for an audit log
 
   ResourceKey Key() const { return Key(info.name); }
   ResourceKey Key(const std::string& name) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apiserver/admit.h"
 #include "apiserver/convert.h"
 #include "apiserver/finalize.h"
 #include "apiserver/kinds.h"
@@ -173,27 +174,63 @@ Result<void> CheckPreconditions(const Call& call, const Json& live, const Json& 
   return Ok();
 }
 
+void Track(const Call& call, const WriteOptions& options, const Json* live, Draft& draft) {
+  if (draft.tracked) {
+    StripMissingOwned(*call.type, draft.object);
+  } else {
+    TrackUpdate(*call.type, live, draft.object, WriterOf(call, options));
+  }
+}
+
+// Lets admission change the object. What it changes belongs to no field manager, so ownership is
+// settled before. The server's own parts are restored afterwards.
+Result<void> MutateCreated(Call& call, const WriteOptions& options, Admit& admit, Draft& draft) {
+  if (!admit.wanted()) return Ok();
+  Track(call, options, nullptr, draft);
+  draft.tracked = true;
+  if (!TRY(admit.Mutate(&draft.object, nullptr))) return Ok();
+  TRY(PrepareIdentity(call, draft.object));
+  if (call.type->has_status) draft.object.erase("status");
+  DropRepeatedOwners(call, draft.object);
+  return Ok();
+}
+
+Result<void> MutateChanged(Call& call, const WriteOptions& options, const Json& live, Admit& admit,
+                           Draft& draft) {
+  // Scale is shown as such, by its own verb.
+  if (!admit.wanted() || call.info.subresource == "scale") return Ok();
+  Track(call, options, &live, draft);
+  draft.tracked = true;
+  if (!TRY(admit.Mutate(&draft.object, &live))) return Ok();
+  const Json* managed = Find(draft.object, {"metadata", "managedFields"});
+  Json kept = managed != nullptr ? *managed : Json();
+  RestoreMetadata(live, draft.object);
+  RestoreParts(call, live, draft.object);
+  if (!kept.is_null()) Set(draft.object, {"metadata", "managedFields"}, std::move(kept));
+  DropRepeatedOwners(call, draft.object);
+  return Ok();
+}
+
 // The object a change asks for, complete and valid, or the live one when nothing changes.
-Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live, Draft draft) {
+Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live, Admit& admit,
+                      Draft draft) {
   Json& object = draft.object;
   TRY(CheckPreconditions(call, live, object));
   RestoreMetadata(live, object);
   RestoreParts(call, live, object);
   TRY(Normalize(call, options, draft));
+  TRY(MutateChanged(call, options, live, admit, draft));
   if (const KindRules& rules = RulesOf(*call.type); rules.prepare != nullptr) {
     TRY(rules.prepare(call, object, &live));
   }
   if (call.type->tracks_generation && SpecDiffers(*call.type, live, object)) {
     Set(object, {"metadata", "generation"}, IntAt(live, {"metadata", "generation"}) + 1);
   }
-  if (draft.tracked) {
-    StripMissingOwned(*call.type, object);
-  } else {
-    TrackUpdate(*call.type, &live, object, WriterOf(call, options));
-  }
+  Track(call, options, &live, draft);
   const Json* revision = Find(live, {"metadata", "resourceVersion"});
   Set(object, {"metadata", "resourceVersion"}, revision ? *revision : Json());
   TRY(Validate(call, object, &live));
+  if (call.info.subresource != "scale") TRY(admit.Validate(&object, &live));
   return std::move(object);
 }
 
@@ -213,6 +250,8 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   TRY(CheckNamespace(call, StringAt(object, {"metadata", "name"})));
   if (call.type->has_status) object.erase("status");
   TRY(Normalize(call, options, draft));
+  Admit admit(call, options, admission::Operation::kCreate);
+  TRY(MutateCreated(call, options, admit, draft));
   Set(object, {"metadata", "uid"}, NewUid());
   Set(object, {"metadata", "creationTimestamp"}, FormatTime(call.hub.clock.Now()));
   if (call.type->tracks_generation) Set(object, {"metadata", "generation"}, 1);
@@ -222,16 +261,14 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     if (generated) GenerateName(object);
     const std::string name = StringAt(object, {"metadata", "name"});
     if (rules.prepare != nullptr) TRY(rules.prepare(call, object, nullptr));
-    if (draft.tracked) {
-      StripMissingOwned(*call.type, object);
-    } else {
-      TrackUpdate(*call.type, nullptr, object, WriterOf(call, options));
-    }
+    Track(call, options, nullptr, draft);
     TRY(Validate(call, object, nullptr));
+    TRY(admit.Validate(&object, nullptr));
     const ResourceKey key = call.Key(name);
     TRY(key.Check());
     std::string bytes = TRY(EncodeStored(call, object));
     if (options.dry_run) {
+      TRY(admit.CheckQuota(object, nullptr));
       if (const ObjectPtr existing = call.hub.store.Get(key)) return Taken(call, *existing);
       return Outcome{TRY(Object::Decode(bytes, Revision())), true, false};
     }
@@ -240,7 +277,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     auto stored = std::make_shared<const std::string>(std::move(bytes));
     txn.operations.push_back({storage::Operation::Type::kPut, key.ToStoreKey(), stored});
     if (rules.on_create != nullptr) rules.on_create(call, object, txn);
-    const TxnResult result = TRY(call.hub.store.Commit(std::move(txn)));
+    const TxnResult result = TRY(admit.Commit(txn, &object, nullptr));
     if (result.committed) return Outcome{TRY(Object::Decode(*stored, result.revision)), true, false};
     if (generated && attempt + 1 < limits::kGenerateNameAttempts) continue;
     const ObjectPtr existing = call.hub.store.Get(key);
@@ -251,6 +288,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
 
 Result<Outcome> Change(Call& call, const WriteOptions& options, const Propose& propose) {
   const ResourceKey key = call.Key();
+  Admit admit(call, options, admission::Operation::kUpdate);
   TRY(call.hub.store.Freshen());
   for (int attempt = 0; attempt < limits::kCommitRetries; ++attempt) {
     const ObjectPtr stored = call.hub.store.Get(key);
@@ -260,11 +298,14 @@ Result<Outcome> Change(Call& call, const WriteOptions& options, const Propose& p
       FromStored(*call.type, live);
     }
     Draft draft = TRY(propose(live));
-    Json object = TRY(Complete(call, options, live, std::move(draft)));
+    Json object = TRY(Complete(call, options, live, admit, std::move(draft)));
     const bool gone = IsGone(call, object);
     if (object == live && !gone) return Outcome{stored, false, false};
     std::string bytes = TRY(EncodeStored(call, object));
-    if (options.dry_run) return Outcome{TRY(Object::Decode(bytes, stored->revision())), false, gone};
+    if (options.dry_run) {
+      TRY(admit.CheckQuota(object, &live));
+      return Outcome{TRY(Object::Decode(bytes, stored->revision())), false, gone};
+    }
     Txn txn;
     txn.compares.push_back({key.ToStoreKey(), stored->revision()});
     if (gone) {
@@ -272,8 +313,11 @@ Result<Outcome> Change(Call& call, const WriteOptions& options, const Propose& p
     } else {
       txn.operations.push_back(Put(key, bytes));
     }
-    const TxnResult result = TRY(call.hub.store.Commit(std::move(txn)));
-    if (result.committed) return Outcome{TRY(Object::Decode(bytes, result.revision)), false, gone};
+    const TxnResult result = TRY(admit.Commit(txn, gone ? nullptr : &object, &live));
+    if (result.committed) {
+      admit.Release(key.ns, gone ? Admit::Written::kRemoved : Admit::Written::kChanged);
+      return Outcome{TRY(Object::Decode(bytes, result.revision)), false, gone};
+    }
     TRY(call.hub.store.WaitFor(result.revision, limits::kFreshnessWait));
   }
   return Modified(call.type->plural, call.type->gvk.group, call.info.name);
@@ -283,6 +327,7 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
   const KindRules& rules = RulesOf(*call.type);
   if (rules.may_delete != nullptr) TRY(rules.may_delete(call, name));
   const ResourceKey key = call.Key(name);
+  Admit admit(call, request, name);
   TRY(call.hub.store.Freshen());
   for (int attempt = 0; attempt < limits::kCommitRetries; ++attempt) {
     const ObjectPtr stored = call.hub.store.Get(key);
@@ -290,6 +335,8 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
     TRY(CheckDeletePreconditions(call, *stored, request));
     Json object = stored->ToJson();
     const Json before = object;
+    TRY(admit.Mutate(nullptr, &before));
+    TRY(admit.Validate(nullptr, &before));
     const bool gone = MarkDeleted(call, request, object);
     if (request.dry_run) return Outcome{stored, false, gone};
     if (!gone && object == before) return Outcome{stored, false, false};
@@ -303,6 +350,7 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
     }
     const TxnResult result = TRY(call.hub.store.Commit(std::move(txn)));
     if (result.committed) {
+      admit.Release(key.ns, gone ? Admit::Written::kRemoved : Admit::Written::kChanged);
       return Outcome{gone ? stored : TRY(Object::Decode(bytes, result.revision)), false, gone};
     }
     TRY(call.hub.store.WaitFor(result.revision, limits::kFreshnessWait));

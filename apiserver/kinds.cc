@@ -1,8 +1,6 @@
 #include "apiserver/kinds.h"
 
-#include <openssl/rand.h>
-
-#include <array>
+#include <algorithm>
 #include <map>
 
 #include "apiserver/request_info.h"
@@ -206,21 +204,6 @@ void AddBootstrapObjects(const Workspace& workspace, openapi::WorkspaceType type
     put.value = std::make_shared<const std::string>(Object::Encode(object));
     txn.operations.push_back(std::move(put));
   }
-}
-
-std::string NewUid() {
-  std::array<unsigned char, 16> bytes{};
-  RAND_bytes(bytes.data(), static_cast<int>(bytes.size()));
-  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
-  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) out += '-';
-    out += kHex[bytes[i] >> 4];
-    out += kHex[bytes[i] & 15];
-  }
-  return out;
 }
 
 }  // namespace mailroom::apiserver

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apiserver/call.h"
+#include "apiserver/random_uid.h"
 #include "storage/object/json.h"
 
 namespace mailroom::apiserver {
@@ -39,7 +40,5 @@ Result<void> CheckDefinition(const Call& call);
 // The objects every new workspace of that type starts with, as puts into `txn`.
 void AddBootstrapObjects(const Workspace& workspace, openapi::WorkspaceType type,
                          const std::string& now, storage::Txn& txn);
-
-std::string NewUid();
 
 }  // namespace mailroom::apiserver

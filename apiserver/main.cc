@@ -18,7 +18,7 @@
 #include "mailbox/start.h"
 #include "storage/embedded_store.h"
 #include "storage/etcd_store.h"
-#include "storage/object/limits.h"
+#include "storage/object/limits_admission.h"
 #include "translator/start.h"
 
 namespace mailroom::apiserver {
@@ -118,7 +118,7 @@ Result<void> Serve(const Options& options) {
   // The front's port may be chosen by the system, and statuses carry URLs: hold requests until
   // the server exists.
   std::unique_ptr<Server> server;
-  WorkerPool workers(limits::kWorkers, limits::kWorkerQueue);
+  WorkerPool workers(limits::kWorkers, limits::kWorkerQueue, limits::kBlockedWorkers);
   Handler handler;
   std::atomic<bool> ready{false};
   FrontOptions front_options;
@@ -138,7 +138,8 @@ Result<void> Serve(const Options& options) {
   }));
   const std::string url =
       "https://" + UrlHost(options.host) + ":" + std::to_string(front->port());
-  server = TRY(Server::Start(std::move(store), {.external_url = url, .embedded = options.etcd_servers.empty()}));
+  server = TRY(Server::Start(std::move(store), {.external_url = url, .embedded = options.etcd_servers.empty(),
+                              .webhook_addresses = TRY(client::AddressPolicy::Parse(options.webhook_refuse))}));
   handler = MakeHandler(server->dispatcher(), workers);
   ready = true;
   TRY(WriteAdminKubeconfig(options, pki, url));

@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 
+#include "apiserver/client/curl_calls.h"
+
 namespace mailroom::apiserver {
 namespace {
 
@@ -97,6 +99,14 @@ const std::map<std::string, Setter>& Flags() {
       {"--max-connections", Count(&Options::connections)},
       {"--controllers", Switch("--controllers", &Options::controllers)},
       {"--access-log", Switch("--access-log", &Options::access_log)},
+      {"--untrusted-tenants", Switch("--untrusted-tenants", &Options::untrusted_tenants)},
+      {"--webhook-refuse",
+       [](Options& options, const std::string& value) -> Result<void> {
+         TRY(client::AddressPolicy::Parse(value));
+         options.webhook_refuse = value;
+         options.webhook_refuse_given = true;
+         return Ok();
+       }},
   };
   return flags;
 }
@@ -119,6 +129,9 @@ Result<Options> ParseOptions(const std::vector<std::string>& args) {
     if (it == Flags().end()) return BadRequest("unknown flag " + name);
     TRY(it->second(options, value));
   }
+  if (options.untrusted_tenants && !options.webhook_refuse_given) {
+    options.webhook_refuse = "loopback,link-local";
+  }
   if (options.data_dir.empty()) return BadRequest("--data-dir is required");
   if (options.tls_cert_file.empty() != options.tls_key_file.empty()) {
     return BadRequest("--tls-cert-file and --tls-private-key-file go together");
@@ -135,6 +148,7 @@ std::string OptionsUsage() {
          "         [--client-ca-file F]\n"
          "         [--tls-cert-file F --tls-private-key-file F] [--tls-san NAME,NAME...]\n"
          "         [--io-threads N] [--max-request-body-bytes N] [--max-connections N]\n"
+         "         [--untrusted-tenants true|false] [--webhook-refuse loopback,link-local,private|none]\n"
          "         [--controllers true|false] [--access-log true|false] [--log-level debug|info|warn|error]\n"
          "       mailroom syncer-kubeconfig --data-dir DIR --server URL --mailbox NAME --out FILE\n";
 }

@@ -22,6 +22,9 @@ struct Options {
   std::string tls_cert_file, tls_key_file;
   std::vector<std::string> extra_sans;
   bool controllers = true;
+  bool untrusted_tenants = false;      // users of workspaces are not the hub's operators
+  std::string webhook_refuse = "";     // classes of addresses webhooks may not have
+  bool webhook_refuse_given = false;
   std::size_t io_threads = 2;
   std::size_t body_bytes = limits::kBodyBytes;
   std::size_t connections = limits::kConnections;

@@ -1,3 +1,4 @@
+#include "apiserver/admit.h"
 #include "apiserver/commit.h"
 #include "apiserver/json_patch.h"
 #include "apiserver/render.h"
@@ -83,8 +84,13 @@ Result<Response> Scale(Call& call) {
       ParseWriteOptions(call, call.info.verb == "patch" ? "PatchOptions" : "UpdateOptions"));
   const std::string path =
       call.type->scale.spec_replicas.empty() ? "spec.replicas" : call.type->scale.spec_replicas;
+  Admit admit(call, options, admission::Operation::kUpdate);
+  admit.OfKind({"autoscaling", "v1", "Scale"});
   const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
-    const Json wanted = TRY(WantedScale(call, TRY(ScaleOf(call, live))));
+    const Json current = TRY(ScaleOf(call, live));
+    Json wanted = TRY(WantedScale(call, current));
+    TRY(admit.Mutate(&wanted, &current));
+    TRY(admit.Validate(&wanted, &current));
     const std::int64_t replicas = IntAt(wanted, {"spec", "replicas"});
     if (replicas < 0) {
       return Invalid("Scale", "autoscaling", call.info.name,

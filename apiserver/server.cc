@@ -1,5 +1,7 @@
 #include "apiserver/server.h"
 
+#include "apiserver/admission/admission.h"
+#include "apiserver/admission/quota_controller.h"
 #include "apiserver/collector.h"
 #include "apiserver/kinds.h"
 #include "apiserver/loopback.h"
@@ -23,19 +25,32 @@ class Running final : public Server {
   Running(std::unique_ptr<storage::Store> store, std::unique_ptr<storage::CachedStore> cache,
           const Options& options)
       : store_(std::move(store)), cache_(std::move(cache)), workspaces_(*cache_),
-        hub_{*cache_, workspaces_, Clock::Real(), timers_, options.external_url, !options.embedded},
+        admission_(admission::Admission::Make(*cache_, {options.webhook_addresses, Clock::Real()})),
+        hub_{*cache_, workspaces_, Clock::Real(), timers_, options.external_url, !options.embedded,
+             admission_.get()},
         dispatcher_(hub_) {}
 
   ~Running() override {
     compactor_.reset();
     loopback_.reset();
     collector_.reset();
+    hub_.quotas = nullptr;
+    quotas_.reset();
     cache_->Stop();
     store_->Close();
   }
 
   Result<void> Begin() {
     const bool fresh = TRY(MakeRoot());
+    quotas_ = TRY(admission::QuotaController::Start(
+        *cache_,
+        [this](const Workspace& workspace) {
+          auto view = workspaces_.Find(workspace);
+          const bool live = view.ok() && openapi::PolicyIsLive(view->type);
+          return live ? view->catalog : nullptr;
+        },
+        hub_.clock));
+    hub_.quotas = quotas_.get();
     loopback_ = MakeLoopback(dispatcher_);
     if (fresh) TRY(MakeDefaults());
     collector_ = TRY(Collector::Start(hub_));
@@ -86,6 +101,8 @@ class Running final : public Server {
   std::unique_ptr<storage::CachedStore> cache_;
   TimerQueue timers_;
   Workspaces workspaces_;
+  std::unique_ptr<admission::Admission> admission_;
+  std::unique_ptr<admission::QuotaController> quotas_;
   Hub hub_;
   Dispatcher dispatcher_;
   std::unique_ptr<client::Transport> loopback_;

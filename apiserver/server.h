@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "apiserver/client/curl_calls.h"
 #include "apiserver/client/transport.h"
 #include "apiserver/dispatcher.h"
 #include "storage/store.h"
@@ -17,6 +18,7 @@ class Server {
   struct Options {
     std::string external_url;   // https://host:port
     bool embedded = true;       // the engine feeds the river before it acknowledges
+    client::AddressPolicy webhook_addresses = {};  // that webhooks may not have
   };
   // Loads the store and, on its first start, makes root and the default workspaces.
   static Result<std::unique_ptr<Server>> Start(std::unique_ptr<storage::Store> store,

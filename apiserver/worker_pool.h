@@ -1,14 +1,17 @@
 // Threads for work that may block. The queue is bounded: Submit refuses instead of waiting, and
 // the caller answers 429. Thread-safe. Tasks must not throw.
+//
+// A task that waits for somebody outside (a webhook) says so with WaitElsewhere; another thread
+// then stands in for its own, up to a bound, so that such waits hold up nobody else's work.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace mailroom::apiserver {
 
@@ -16,7 +19,8 @@ class WorkerPool {
  public:
   using Task = std::function<void()>;
 
-  WorkerPool(std::size_t threads, std::size_t queue_bound);
+  // At most `spare` threads stand in for waiting ones.
+  WorkerPool(std::size_t threads, std::size_t queue_bound, std::size_t spare = 0);
   ~WorkerPool();  // Stop()
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -30,14 +34,39 @@ class WorkerPool {
   void Stop();
 
  private:
-  void Run();
+  friend class WaitElsewhere;
+  struct Worker {
+    std::jthread thread;
+    bool ended = false;  // guarded by the pool's mutex; only joining is left
+  };
+  void Run(Worker& self);
+  void StartLocked();
+  void BeginWait();
+  void EndWait();
 
+  const std::size_t wanted_;  // threads that do not wait elsewhere
   const std::size_t queue_bound_;
-  mutable std::mutex mutex_;  // guards queue_ and stopped_
+  const std::size_t spare_;
+  mutable std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;
   std::deque<Task> queue_;
   bool stopped_ = false;
-  std::vector<std::jthread> threads_;  // filled by the constructor, emptied by Stop
+  std::list<Worker> workers_;
+  std::size_t alive_ = 0;    // threads that have not ended
+  std::size_t waiting_ = 0;  // of them, those that wait elsewhere
+};
+
+// While it lives, the calling thread waits for somebody outside. Costs nothing on threads of no
+// pool.
+class WaitElsewhere {
+ public:
+  WaitElsewhere();
+  ~WaitElsewhere();
+  WaitElsewhere(const WaitElsewhere&) = delete;
+  WaitElsewhere& operator=(const WaitElsewhere&) = delete;
+
+ private:
+  WorkerPool* const pool_;
 };
 
 }  // namespace mailroom::apiserver

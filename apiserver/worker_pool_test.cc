@@ -57,5 +57,65 @@ TEST(WorkerPoolTest, TasksRunAtTheSameTime) {
   pool.Stop();
 }
 
+TEST(WorkerPoolTest, OthersStandInForThoseThatWaitElsewhere) {
+  WorkerPool pool(1, 10, 2);
+  std::promise<void> release;
+  std::shared_future<void> released = release.get_future().share();
+  std::atomic<int> waiting = 0;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(pool.Submit([&] {
+      const WaitElsewhere elsewhere;
+      ++waiting;
+      released.wait();
+    }));
+  }
+  // Runs only because two threads stand in for the two that wait.
+  std::promise<void> ran;
+  ASSERT_TRUE(pool.Submit([&] { ran.set_value(); }));
+  ran.get_future().wait();
+  EXPECT_EQ(waiting, 2);
+  release.set_value();
+  // Back to one thread at a time.
+  std::atomic<int> running = 0, most = 0, done = 0;
+  std::promise<void> all;
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(pool.Submit([&] {
+      const int now = ++running;
+      int seen = most;
+      while (seen < now && !most.compare_exchange_weak(seen, now)) {
+      }
+      --running;
+      if (++done == 8) all.set_value();
+    }));
+  }
+  all.get_future().wait();
+  EXPECT_LE(most, 3);
+  pool.Stop();
+}
+
+TEST(WorkerPoolTest, StandInsAreBounded) {
+  WorkerPool pool(1, 10, 1);
+  std::promise<void> release;
+  std::shared_future<void> released = release.get_future().share();
+  std::promise<void> second;
+  ASSERT_TRUE(pool.Submit([&] {
+    const WaitElsewhere elsewhere;
+    released.wait();
+  }));
+  ASSERT_TRUE(pool.Submit([&] {
+    const WaitElsewhere elsewhere;
+    second.set_value();
+    released.wait();
+  }));
+  second.get_future().wait();
+  std::atomic<bool> ran = false;
+  ASSERT_TRUE(pool.Submit([&] { ran = true; }));
+  EXPECT_EQ(pool.queued(), 1u);
+  EXPECT_FALSE(ran);
+  release.set_value();
+  pool.Stop();
+  EXPECT_TRUE(ran);
+}
+
 }  // namespace
 }  // namespace mailroom::apiserver

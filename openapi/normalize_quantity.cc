@@ -144,18 +144,8 @@ std::string BinaryText(Wide value) {
   return WideText(value) + std::string(kBinarySuffixes[suffix]);
 }
 
-}  // namespace
-
-bool IsQuantity(std::string_view text) {
-  std::optional<Parts> parts = Split(text);
-  Amount scratch;
-  return parts && Scale(parts->suffix, scratch);
-}
-
-std::string CanonicalQuantity(std::string_view text) {
-  std::optional<Amount> parsed = Parse(text);
-  if (!parsed) return std::string(text);
-  Amount amount = *parsed;
+// The canonical spelling; nothing when there is none.
+std::optional<std::string> Spell(Amount amount) {
   if (amount.mantissa == 0) return "0";
   if (amount.format == Format::kBinary) {
     const std::optional<Wide> whole = Whole(amount);
@@ -178,7 +168,75 @@ std::string CanonicalQuantity(std::string_view text) {
   for (const auto& [suffix, exponent] : kDecimalSuffixes) {
     if (exponent == amount.exponent) return number + std::string(suffix);
   }
-  return std::string(text);
+  return std::nullopt;
+}
+
+constexpr Wide kLargest = (static_cast<Wide>(1) << 125) - 1;
+
+void Clamp(Amount& amount) {
+  if (amount.mantissa > kLargest) amount.mantissa = kLargest;
+  if (amount.mantissa < -kLargest) amount.mantissa = -kLargest;
+}
+
+// Gives both the smaller exponent.
+void Align(Amount& a, Amount& b) {
+  auto lower = [](Amount& amount, int exponent) {
+    for (; amount.exponent > exponent; --amount.exponent) {
+      if (__builtin_mul_overflow(amount.mantissa, static_cast<Wide>(10), &amount.mantissa)) {
+        amount.mantissa = kLargest;
+      }
+    }
+    Clamp(amount);
+  };
+  lower(a, b.exponent);
+  lower(b, a.exponent);
+}
+
+Amount ParseOrZero(std::string_view text) { return Parse(text).value_or(Amount()); }
+
+std::string Sum(Amount a, Amount b) {
+  if (a.mantissa == 0) a.format = b.format;
+  Align(a, b);
+  a.mantissa += b.mantissa;
+  Clamp(a);
+  return Spell(a).value_or("0");
+}
+
+}  // namespace
+
+bool IsQuantity(std::string_view text) {
+  std::optional<Parts> parts = Split(text);
+  Amount scratch;
+  return parts && Scale(parts->suffix, scratch);
+}
+
+std::string CanonicalQuantity(std::string_view text) {
+  std::optional<Amount> parsed = Parse(text);
+  if (!parsed) return std::string(text);
+  return Spell(*parsed).value_or(std::string(text));
+}
+
+int CompareQuantities(std::string_view a, std::string_view b) {
+  Amount left = ParseOrZero(a), right = ParseOrZero(b);
+  Align(left, right);
+  if (left.mantissa == right.mantissa) return 0;
+  return left.mantissa < right.mantissa ? -1 : 1;
+}
+
+std::string AddQuantities(std::string_view a, std::string_view b) {
+  return Sum(ParseOrZero(a), ParseOrZero(b));
+}
+
+std::string SubtractQuantities(std::string_view a, std::string_view b) {
+  Amount right = ParseOrZero(b);
+  right.mantissa = -right.mantissa;
+  return Sum(ParseOrZero(a), right);
+}
+
+std::string WholeQuantity(std::string_view text) {
+  Amount amount = ParseOrZero(text);
+  RoundUp(amount, 0);
+  return Spell(amount).value_or("0");
 }
 
 std::optional<long long> QuantityMillis(std::string_view text) {

@@ -15,4 +15,12 @@ std::string CanonicalQuantity(std::string_view text);
 // The amount in thousandths, rounded up; nothing when it is not a quantity or out of range.
 std::optional<long long> QuantityMillis(std::string_view text);
 
+// Arithmetic on amounts; text that is no quantity counts as zero, and a sum too large to compute
+// with as the largest. Results are canonical and keep the first one's kind of suffix.
+int CompareQuantities(std::string_view a, std::string_view b);  // <0, 0, >0
+std::string AddQuantities(std::string_view a, std::string_view b);
+std::string SubtractQuantities(std::string_view a, std::string_view b);
+// The amount rounded up to a whole number.
+std::string WholeQuantity(std::string_view text);
+
 }  // namespace mailroom::openapi

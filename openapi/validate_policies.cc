@@ -1,7 +1,4 @@
-// Kinds with a few rules each: namespaces, leases, classes, claims, budgets, APIServices,
-// webhooks.
-#include <algorithm>
-#include <set>
+// Kinds with a few rules each: namespaces, leases, classes, claims, budgets, APIServices.
 
 #include "openapi/normalize_quantity.h"
 #include "openapi/validate_builtin.h"
@@ -164,37 +161,6 @@ void CheckCertificateRequest(const BuiltinCheck& check) {
   if (StringAt(check.object, {"spec", "request"}).empty()) check.Required("spec.request");
   if (ArrayAt(check.object, {"spec", "usages"}).empty()) check.Required("spec.usages");
   check.Immutable({"spec"});
-}
-
-void CheckWebhooks(const BuiltinCheck& check) {
-  const Json& hooks = ArrayAt(check.object, {"webhooks"});
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < hooks.size(); ++i) {
-    const std::string field = "webhooks[" + std::to_string(i) + "]";
-    const std::string name = StringAt(hooks[i], {"name"});
-    if (!name.empty()) {
-      AddInvalid(check.causes, field + ".name", name, CheckSubdomain(name));
-      if (std::count(name.begin(), name.end(), '.') < 2) {
-        check.Invalid(field + ".name", name,
-                      "should be a domain with at least three segments separated by dots");
-      }
-      if (!names.insert(name).second) {
-        check.causes.push_back(DuplicateValue(field + ".name", Quoted(name)));
-      }
-    }
-    if (ArrayAt(hooks[i], {"admissionReviewVersions"}).empty()) {
-      check.Required(field + ".admissionReviewVersions", "must specify one of v1, v1beta1");
-    }
-    const bool url = Find(hooks[i], {"clientConfig", "url"}) != nullptr;
-    if (url == (Find(hooks[i], {"clientConfig", "service"}) != nullptr)) {
-      check.Required(field + ".clientConfig", "exactly one of url or service is required");
-    }
-    const std::int64_t timeout = IntAt(hooks[i], {"timeoutSeconds"}, 10);
-    if (timeout < 1 || timeout > 30) {
-      check.Invalid(field + ".timeoutSeconds", timeout,
-                    "the timeout value must be between 1 and 30 seconds");
-    }
-  }
 }
 
 }  // namespace mailroom::openapi

@@ -1,0 +1,108 @@
+#include "apiserver/admission/admission.h"
+
+#include "apiserver/admission/configurations.h"
+#include "apiserver/admission/limit_range.h"
+#include "apiserver/admission/quota.h"
+#include "apiserver/admission/webhooks.h"
+
+namespace mailroom::admission {
+namespace {
+
+const GroupResource kNamespaces{"", "namespaces"};
+const GroupResource kLimitRanges{"", "limitranges"};
+
+class Chain final : public Admission {
+ public:
+  Chain(const storage::CachedStore& store, const Options& options)
+      : store_(store), clock_(options.clock), configurations_(store),
+        client_(store, options.addresses) {}
+
+  bool Concerns(const Workspace& workspace, const openapi::ResourceType& type) override {
+    if (IsExempt(type)) return false;
+    return configurations_.Of(workspace) != nullptr ||
+           store_.LastChange(workspace, kLimitRanges) != Revision();
+  }
+
+  Result<bool> Mutate(Attributes& attributes, Json* object) override {
+    const ConfigurationPtr configuration = ConfigurationFor(attributes);
+    bool changed = ApplyLimits(attributes, object);
+    if (configuration == nullptr) return changed;
+    Reinvocation reinvocation;
+    TRY(MutateOnce(*configuration, attributes, object, reinvocation));
+    if (!reinvocation.wanted) return changed;
+    reinvocation.again = true;
+    if (ApplyLimits(attributes, object)) reinvocation.Changed();
+    TRY(MutateOnce(*configuration, attributes, object, reinvocation));
+    return true;
+  }
+
+  Result<void> Validate(Attributes& attributes, const Json* object) override {
+    TRY(CheckLimitRanges(attributes, object));
+    const ConfigurationPtr configuration = ConfigurationFor(attributes);
+    if (configuration == nullptr) return Ok();
+    const FindNamespace find = FinderFor(attributes.workspace);
+    return admission::Validate({client_, find}, configuration->validating, attributes,
+                               object);
+  }
+
+  Result<bool> Charge(const Attributes& attributes, const Json& object,
+                      storage::Txn& txn) override {
+    const auto now = clock_.Now().time_since_epoch();
+    return ChargeQuotas(store_, attributes, object,
+                        std::chrono::duration_cast<std::chrono::seconds>(now).count(), txn);
+  }
+
+ private:
+  std::vector<storage::Entry> LimitRangesFor(const Attributes& attributes) const {
+    if (!LimitsApply(attributes) ||
+        store_.LastChange(attributes.workspace, kLimitRanges) == Revision()) {
+      return {};
+    }
+    auto list = store_.List({.scope = {attributes.workspace, kLimitRanges, attributes.ns}});
+    return list.ok() ? std::move(list->entries) : std::vector<storage::Entry>();
+  }
+  bool ApplyLimits(const Attributes& attributes, Json* object) const {
+    if (object == nullptr || attributes.type->plural != "pods") return false;
+    bool changed = false;
+    for (const storage::Entry& entry : LimitRangesFor(attributes)) {
+      changed = ApplyLimitDefaults(entry.object->ToJson(), *object) || changed;
+    }
+    return changed;
+  }
+  Result<void> CheckLimitRanges(const Attributes& attributes, const Json* object) const {
+    if (object == nullptr) return Ok();
+    for (const storage::Entry& entry : LimitRangesFor(attributes)) {
+      const std::string problem =
+          CheckLimits(entry.object->ToJson(), *attributes.type, *object);
+      if (!problem.empty()) return Refuse(attributes, problem);
+    }
+    return Ok();
+  }
+  ConfigurationPtr ConfigurationFor(const Attributes& attributes) {
+    return IsExempt(*attributes.type) ? nullptr : configurations_.Of(attributes.workspace);
+  }
+  FindNamespace FinderFor(const Workspace& workspace) const {
+    return [this, &workspace](const std::string& name) {
+      return store_.Get({workspace, kNamespaces, "", name});
+    };
+  }
+  Result<void> MutateOnce(const Configuration& configuration, Attributes& attributes, Json* object,
+                          Reinvocation& reinvocation) {
+    const FindNamespace find = FinderFor(attributes.workspace);
+    return admission::Mutate({client_, find}, configuration.mutating, attributes,
+                             object, reinvocation);
+  }
+
+  const storage::CachedStore& store_;
+  const Clock& clock_;
+  Configurations configurations_;
+  WebhookClient client_;
+};
+
+}  // namespace
+
+std::unique_ptr<Admission> Admission::Make(const storage::CachedStore& store, Options options) {
+  return std::make_unique<Chain>(store, options);
+}
+
+}  // namespace mailroom::admission

@@ -1,0 +1,38 @@
+// One webhook of a Mutating- or ValidatingWebhookConfiguration, parsed. Immutable, shared by all
+// requests of its workspace.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/admission/conditions.h"
+#include "apiserver/admission/rules.h"
+
+namespace mailroom::admission {
+
+struct ServiceTarget {
+  std::string ns, name, path;
+  int port = 443;
+};
+
+struct Webhook {
+  std::string configuration, name;
+  std::string uid;  // unique in the workspace
+  std::string url;  // "" when it is a service
+  ServiceTarget service;
+  std::string ca_pem;
+  Constraints constraints;
+  Conditions conditions;
+  bool ignore_failure = false;
+  bool reinvoke = false;  // reinvocationPolicy IfNeeded
+  std::string side_effects;
+  std::chrono::seconds timeout{10};
+  std::vector<std::string> review_versions;
+};
+
+// The webhooks of one configuration object, in order.
+std::vector<Webhook> ParseWebhooks(const Json& configuration);
+
+}  // namespace mailroom::admission

@@ -1,0 +1,46 @@
+// Calls webhooks: finds where a service is, keeps the number of requests that wait for the
+// webhooks of one workspace bounded, and lets the thread pool stand in for a waiting thread.
+// Thread-safe.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "apiserver/admission/webhook.h"
+#include "apiserver/client/curl_calls.h"
+#include "storage/cached_store.h"
+
+namespace mailroom::admission {
+
+class WebhookClient {
+ public:
+  WebhookClient(const storage::CachedStore& store, client::AddressPolicy policy)
+      : store_(store), calls_(policy) {}
+
+  struct Request {
+    const Webhook* webhook;
+    std::string body;
+  };
+  // Side by side, each within its own timeout; TooManyRequests when the workspace has too many
+  // requests waiting already.
+  Result<std::vector<client::OutgoingAnswer>> Call(const Workspace& workspace,
+                                                   const std::vector<Request>& requests);
+
+ private:
+  class Slot;
+  // The call, or the reason why there is none in `error`.
+  client::OutgoingCall Prepare(const Workspace& workspace, const Webhook& webhook,
+                               std::string& error) const;
+  // host:port of a service, or the reason why there is none in `error`.
+  std::string Locate(const Workspace& workspace, const ServiceTarget& service,
+                     std::string& error) const;
+
+  const storage::CachedStore& store_;
+  client::OutgoingCalls calls_;
+  std::mutex mutex_;
+  std::map<Workspace, std::size_t> waiting_;  // guarded by mutex_; entries above zero only
+};
+
+}  // namespace mailroom::admission

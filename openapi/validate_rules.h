@@ -1,0 +1,20 @@
+// Checks that webhook configurations and admission policies share: which requests they name.
+#pragma once
+
+#include <string>
+
+#include "openapi/validate_builtin.h"
+
+namespace mailroom::openapi {
+
+// A list of rules with operations; `path` is where the list stands.
+void CheckAdmissionRules(const BuiltinCheck& check, const Json& rules, const std::string& path);
+// Names and expressions of matchConditions, not whether they compile.
+void CheckMatchConditions(const BuiltinCheck& check, const Json& owner, const std::string& path);
+// namespaceSelector and objectSelector of `owner`.
+void CheckAdmissionSelectors(const BuiltinCheck& check, const Json& owner, const std::string& path);
+// `value`, when there is one, must be one of `supported`.
+void CheckOneOf(const BuiltinCheck& check, const std::string& field, const std::string& value,
+                const std::vector<std::string>& supported);
+
+}  // namespace mailroom::openapi

@@ -1,0 +1,260 @@
+// Webhook configurations, and the rules that admission policies have as well.
+#include <algorithm>
+#include <set>
+
+#include "openapi/validate_names.h"
+#include "openapi/validate_rules.h"
+#include "storage/object/selector.h"
+
+namespace mailroom::openapi {
+namespace {
+
+bool Has(const std::vector<std::string>& items, std::string_view wanted) {
+  return std::find(items.begin(), items.end(), wanted) != items.end();
+}
+
+std::string At(const std::string& path, std::size_t index) {
+  return path + "[" + std::to_string(index) + "]";
+}
+
+// `*` stands alone.
+void CheckWildcard(const BuiltinCheck& check, const Json& rule, const char* member,
+                   const std::string& path, const std::string& what) {
+  const std::vector<std::string> items = StringsAt(rule, {member});
+  const std::string field = path + "." + member;
+  if (items.empty()) check.Required(field);
+  if (items.size() > 1 && Has(items, "*")) {
+    check.Invalid(field, items, "if '*' is present, must not specify other " + what);
+  }
+}
+
+void CheckResources(const BuiltinCheck& check, const std::vector<std::string>& resources,
+                    const std::string& path) {
+  if (resources.empty()) check.Required(path);
+  std::set<std::string> whole, everywhere;  // `x/*`, `*/x`
+  bool plain = false;
+  for (std::size_t i = 0; i < resources.size(); ++i) {
+    const std::string& item = resources[i];
+    if (item.empty()) {
+      check.Required(At(path, i));
+      continue;
+    }
+    const std::size_t slash = item.find('/');
+    if (slash == std::string::npos) {
+      plain = item != "*";
+      continue;
+    }
+    const std::string resource = item.substr(0, slash), sub = item.substr(slash + 1);
+    if (whole.contains(resource)) {
+      check.Invalid(At(path, i), item,
+                    "if '" + resource + "/*' is present, must not specify " + item);
+    }
+    if (everywhere.contains(sub)) {
+      check.Invalid(At(path, i), item, "if '*/" + sub + "' is present, must not specify " + item);
+    }
+    if (sub == "*") whole.insert(resource);
+    if (resource == "*") everywhere.insert(sub);
+  }
+  if (resources.size() > 1 && Has(resources, "*/*")) {
+    check.Invalid(path, resources, "if '*/*' is present, must not specify other resources");
+  }
+  if (Has(resources, "*") && plain) {
+    check.Invalid(path, resources,
+                  "if '*' is present, must not specify other resources without subresources");
+  }
+}
+
+void CheckUrl(const BuiltinCheck& check, const std::string& url, const std::string& field) {
+  const std::string form = "; desired format: https://host[/path]";
+  const std::size_t colon = url.find("://");
+  const std::string scheme = colon == std::string::npos ? "" : url.substr(0, colon);
+  if (scheme != "https") {
+    check.Invalid(field, scheme, "'https' is the only allowed URL scheme" + form);
+  }
+  const std::string rest = colon == std::string::npos ? "" : url.substr(colon + 3);
+  const std::string authority = rest.substr(0, rest.find_first_of("/?#"));
+  const std::size_t at = authority.find('@');
+  if (authority.substr(at == std::string::npos ? 0 : at + 1).empty()) {
+    check.Invalid(field, "", "host must be specified" + form);
+  }
+  if (at != std::string::npos) {
+    check.Invalid(field, authority.substr(0, at), "user information is not permitted in the URL");
+  }
+  const std::size_t hash = rest.find('#');
+  if (hash != std::string::npos && hash + 1 < rest.size()) {
+    check.Invalid(field, rest.substr(hash + 1), "fragments are not permitted in the URL");
+  }
+  const std::string before = rest.substr(0, hash);
+  const std::size_t mark = before.find('?');
+  if (mark != std::string::npos && mark + 1 < before.size()) {
+    check.Invalid(field, before.substr(mark + 1), "query parameters are not permitted in the URL");
+  }
+}
+
+void CheckServicePath(const BuiltinCheck& check, const std::string& path,
+                      const std::string& field) {
+  if (path.empty() || path == "/") return;
+  if (path == "//") return check.Invalid(field, path, "segment[0] may not be empty");
+  if (!path.starts_with('/')) check.Invalid(field, path, "must start with a '/'");
+  std::string rest = path.substr(1);
+  if (rest.ends_with('/')) rest.pop_back();
+  std::size_t start = 0;
+  for (std::size_t i = 0; start <= rest.size(); ++i) {
+    const std::size_t end = std::min(rest.find('/', start), rest.size());
+    const std::string step = rest.substr(start, end - start);
+    const std::string segment = "segment[" + std::to_string(i) + "]";
+    if (step.empty()) {
+      check.Invalid(field, path, segment + " may not be empty");
+    } else {
+      for (const std::string& why : CheckSubdomain(step)) {
+        check.Invalid(field, path, segment + ": " + why);
+      }
+    }
+    start = end + 1;
+  }
+}
+
+void CheckClientConfig(const BuiltinCheck& check, const Json& hook, const std::string& path) {
+  const Json* url = Find(hook, {"clientConfig", "url"});
+  const Json* service = Find(hook, {"clientConfig", "service"});
+  const std::string field = path + ".clientConfig";
+  if ((url != nullptr) == (service != nullptr)) {
+    return check.Required(field, "exactly one of url or service is required");
+  }
+  if (url != nullptr) {
+    return CheckUrl(check, StringAt(hook, {"clientConfig", "url"}), field + ".url");
+  }
+  for (const char* member : {"name", "namespace"}) {
+    if (StringAt(*service, {member}).empty()) check.Required(field + ".service." + member);
+  }
+  const std::int64_t port = IntAt(*service, {"port"}, 443);
+  for (const std::string& why : CheckPort(port)) {
+    check.Invalid(field + ".service.port", port, "port is not valid: " + why);
+  }
+  CheckServicePath(check, StringAt(*service, {"path"}), field + ".service.path");
+}
+
+void CheckReviewVersions(const BuiltinCheck& check, const std::vector<std::string>& versions,
+                         const std::string& field) {
+  if (versions.empty()) return check.Required(field, "must specify one of v1, v1beta1");
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    if (!seen.insert(versions[i]).second) {
+      check.Invalid(At(field, i), versions[i], "duplicate version");
+      continue;
+    }
+    AddInvalid(check.causes, At(field, i), versions[i], Check1035Label(versions[i]));
+  }
+  if (!Has(versions, "v1") && !Has(versions, "v1beta1")) {
+    check.Invalid(field, versions, "must include at least one of v1, v1beta1");
+  }
+}
+
+void CheckHookName(const BuiltinCheck& check, const std::string& name, const std::string& field) {
+  if (name.empty()) return check.Required(field);
+  AddInvalid(check.causes, field, name, CheckSubdomain(name));
+  if (std::count(name.begin(), name.end(), '.') < 2) {
+    check.Invalid(field, name, "should be a domain with at least three segments separated by dots");
+  }
+}
+
+void CheckHook(const BuiltinCheck& check, const Json& hook, const std::string& path) {
+  CheckHookName(check, StringAt(hook, {"name"}), path + ".name");
+  CheckAdmissionRules(check, ArrayAt(hook, {"rules"}), path + ".rules");
+  CheckOneOf(check, path + ".failurePolicy", StringAt(hook, {"failurePolicy"}), {"Fail", "Ignore"});
+  CheckOneOf(check, path + ".matchPolicy", StringAt(hook, {"matchPolicy"}),
+             {"Equivalent", "Exact"});
+  CheckOneOf(check, path + ".reinvocationPolicy", StringAt(hook, {"reinvocationPolicy"}),
+             {"IfNeeded", "Never"});
+  if (StringAt(hook, {"sideEffects"}).empty()) {
+    check.Required(path + ".sideEffects", "must specify one of None, NoneOnDryRun");
+  }
+  CheckOneOf(check, path + ".sideEffects", StringAt(hook, {"sideEffects"}),
+             {"None", "NoneOnDryRun"});
+  const std::int64_t timeout = IntAt(hook, {"timeoutSeconds"}, 10);
+  if (timeout < 1 || timeout > 30) {
+    check.Invalid(path + ".timeoutSeconds", timeout,
+                  "the timeout value must be between 1 and 30 seconds");
+  }
+  CheckAdmissionSelectors(check, hook, path);
+  CheckClientConfig(check, hook, path);
+  CheckMatchConditions(check, hook, path);
+  CheckReviewVersions(check, StringsAt(hook, {"admissionReviewVersions"}),
+                      path + ".admissionReviewVersions");
+}
+
+}  // namespace
+
+void CheckOneOf(const BuiltinCheck& check, const std::string& field, const std::string& value,
+                const std::vector<std::string>& supported) {
+  if (value.empty() || Has(supported, value)) return;
+  check.causes.push_back(NotSupported(field, value, supported));
+}
+
+void CheckAdmissionRules(const BuiltinCheck& check, const Json& rules, const std::string& path) {
+  static const std::vector<std::string> kOperations = {"*", "CONNECT", "CREATE", "DELETE",
+                                                       "UPDATE"};
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const Json& rule = rules[i];
+    const std::string field = At(path, i);
+    CheckWildcard(check, rule, "operations", field, "operations");
+    const auto operations = StringsAt(rule, {"operations"});
+    for (std::size_t j = 0; j < operations.size(); ++j) {
+      CheckOneOf(check, At(field + ".operations", j), operations[j], kOperations);
+    }
+    CheckWildcard(check, rule, "apiGroups", field, "API groups");
+    CheckWildcard(check, rule, "apiVersions", field, "API versions");
+    const auto versions = StringsAt(rule, {"apiVersions"});
+    for (std::size_t j = 0; j < versions.size(); ++j) {
+      if (versions[j].empty()) check.Required(At(field + ".apiVersions", j));
+    }
+    CheckResources(check, StringsAt(rule, {"resources"}), field + ".resources");
+    CheckOneOf(check, field + ".scope", StringAt(rule, {"scope"}), {"*", "Cluster", "Namespaced"});
+  }
+}
+
+void CheckMatchConditions(const BuiltinCheck& check, const Json& owner, const std::string& path) {
+  constexpr std::size_t kMost = 64;
+  const Json& conditions = ArrayAt(owner, {"matchConditions"});
+  const std::string list = path + ".matchConditions";
+  if (conditions.size() > kMost) check.causes.push_back(TooMany(list, conditions.size(), kMost));
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    const std::string name = StringAt(conditions[i], {"name"});
+    const std::string expression = StringAt(conditions[i], {"expression"});
+    if (expression.find_first_not_of(" \t\r\n") == std::string::npos) {
+      check.Required(At(list, i) + ".expression");
+    }
+    if (name.empty()) {
+      check.Required(At(list, i) + ".name");
+      continue;
+    }
+    AddInvalid(check.causes, At(list, i) + ".name", name, CheckQualifiedName(name));
+    if (!names.insert(name).second) {
+      check.causes.push_back(DuplicateValue(At(list, i) + ".name", Quoted(name)));
+    }
+  }
+}
+
+void CheckAdmissionSelectors(const BuiltinCheck& check, const Json& owner,
+                             const std::string& path) {
+  for (const char* member : {"namespaceSelector", "objectSelector"}) {
+    const Json* selector = Find(owner, {member});
+    if (selector != nullptr) CheckSelector(check, *selector, path + "." + member);
+  }
+}
+
+void CheckWebhooks(const BuiltinCheck& check) {
+  const Json& hooks = ArrayAt(check.object, {"webhooks"});
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < hooks.size(); ++i) {
+    const std::string field = At("webhooks", i);
+    CheckHook(check, hooks[i], field);
+    const std::string name = StringAt(hooks[i], {"name"});
+    if (!name.empty() && !names.insert(name).second) {
+      check.causes.push_back(DuplicateValue(field + ".name", Quoted(name)));
+    }
+  }
+}
+
+}  // namespace mailroom::openapi
