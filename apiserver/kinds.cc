@@ -5,6 +5,7 @@
 
 #include "apiserver/request_info.h"
 #include "openapi/crd.h"
+#include "openapi/policy_types.h"
 #include "storage/object/json_path.h"
 #include "storage/object/resource_key.h"
 
@@ -89,6 +90,20 @@ std::vector<Cause> ValidateCrdObject(const Call&, const Json& object, const Json
   return openapi::ValidateCrd(object, live);
 }
 
+// ValidatingAdmissionPolicies.
+
+Result<void> PreparePolicy(Call& call, Json& object, const Json* live) {
+  if (!call.info.subresource.empty()) return Ok();
+  const Json* spec = Find(object, {"spec"});
+  const Json* before = live != nullptr ? Find(*live, {"spec"}) : nullptr;
+  if (spec == nullptr || (before != nullptr && *spec == *before)) return Ok();
+  const std::int64_t generation =
+      live == nullptr ? 1 : IntAt(*live, {"metadata", "generation"}) + 1;
+  Set(object, {"status", "observedGeneration"}, generation);
+  Set(object, {"status", "typeChecking"}, openapi::CheckPolicyTypes(object, *call.workspace.catalog));
+  return Ok();
+}
+
 // Workspaces.
 
 Result<void> PrepareWorkspace(Call& call, Json& object, const Json* live) {
@@ -144,6 +159,7 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     KindRules& crd = rules[kCrdResource];
     crd.prepare = PrepareCrd;
     crd.validate = ValidateCrdObject;
+    rules[{"admissionregistration.k8s.io", "validatingadmissionpolicies"}].prepare = PreparePolicy;
     KindRules& workspace = rules[kWorkspacesResource];
     workspace.prepare = PrepareWorkspace;
     workspace.validate = ValidateWorkspace;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "openapi/validate_names.h"
+#include "openapi/validate_rules.h"
 
 namespace mailroom::openapi {
 namespace {
@@ -43,6 +44,10 @@ constexpr std::array<KindRow, 29> kKinds = {{
     {"certificates.k8s.io", "CertificateSigningRequest", CheckCertificateRequest},
     {"admissionregistration.k8s.io", "MutatingWebhookConfiguration", CheckWebhooks},
     {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", CheckWebhooks},
+    {"admissionregistration.k8s.io", "ValidatingAdmissionPolicy", CheckValidatingPolicy},
+    {"admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding", CheckValidatingBinding},
+    {"admissionregistration.k8s.io", "MutatingAdmissionPolicy", CheckMutatingPolicy},
+    {"admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding", CheckMutatingBinding},
 }};
 
 // Members that the facts call required and the server leaves to the reader of the object, or

@@ -16,5 +16,13 @@ void CheckAdmissionSelectors(const BuiltinCheck& check, const Json& owner, const
 // `value`, when there is one, must be one of `supported`.
 void CheckOneOf(const BuiltinCheck& check, const std::string& field, const std::string& value,
                 const std::vector<std::string>& supported);
+// Whether the matchConditions of a webhook compile.
+void CheckWebhookConditions(const BuiltinCheck& check, const Json& hook, const std::string& path);
+
+// Checks of single kinds.
+void CheckValidatingPolicy(const BuiltinCheck& check);
+void CheckValidatingBinding(const BuiltinCheck& check);
+void CheckMutatingPolicy(const BuiltinCheck& check);
+void CheckMutatingBinding(const BuiltinCheck& check);
 
 }  // namespace mailroom::openapi

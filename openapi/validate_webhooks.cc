@@ -164,8 +164,6 @@ void CheckHook(const BuiltinCheck& check, const Json& hook, const std::string& p
   CheckOneOf(check, path + ".failurePolicy", StringAt(hook, {"failurePolicy"}), {"Fail", "Ignore"});
   CheckOneOf(check, path + ".matchPolicy", StringAt(hook, {"matchPolicy"}),
              {"Equivalent", "Exact"});
-  CheckOneOf(check, path + ".reinvocationPolicy", StringAt(hook, {"reinvocationPolicy"}),
-             {"IfNeeded", "Never"});
   if (StringAt(hook, {"sideEffects"}).empty()) {
     check.Required(path + ".sideEffects", "must specify one of None, NoneOnDryRun");
   }
@@ -177,8 +175,11 @@ void CheckHook(const BuiltinCheck& check, const Json& hook, const std::string& p
                   "the timeout value must be between 1 and 30 seconds");
   }
   CheckAdmissionSelectors(check, hook, path);
+  CheckOneOf(check, path + ".reinvocationPolicy", StringAt(hook, {"reinvocationPolicy"}),
+             {"IfNeeded", "Never"});
   CheckClientConfig(check, hook, path);
   CheckMatchConditions(check, hook, path);
+  CheckWebhookConditions(check, hook, path);
   CheckReviewVersions(check, StringsAt(hook, {"admissionReviewVersions"}),
                       path + ".admissionReviewVersions");
 }

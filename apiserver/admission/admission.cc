@@ -2,6 +2,7 @@
 
 #include "apiserver/admission/configurations.h"
 #include "apiserver/admission/limit_range.h"
+#include "apiserver/admission/policies.h"
 #include "apiserver/admission/quota.h"
 #include "apiserver/admission/webhooks.h"
 
@@ -41,6 +42,7 @@ class Chain final : public Admission {
     const ConfigurationPtr configuration = ConfigurationFor(attributes);
     if (configuration == nullptr) return Ok();
     const FindNamespace find = FinderFor(attributes.workspace);
+    TRY(ValidateByPolicies({store_, find}, configuration->validating_policies, attributes, object));
     return admission::Validate({client_, find}, configuration->validating, attributes,
                                object);
   }
@@ -89,6 +91,8 @@ class Chain final : public Admission {
   Result<void> MutateOnce(const Configuration& configuration, Attributes& attributes, Json* object,
                           Reinvocation& reinvocation) {
     const FindNamespace find = FinderFor(attributes.workspace);
+    TRY(MutateByPolicies({store_, find}, configuration.mutating_policies, attributes, object,
+                         reinvocation));
     return admission::Mutate({client_, find}, configuration.mutating, attributes,
                              object, reinvocation);
   }

@@ -9,6 +9,7 @@
 
 #include "apiserver/user.h"
 #include "openapi/catalog.h"
+#include "openapi/cel/authorizer.h"
 #include "storage/object/json.h"
 
 namespace mailroom::admission {
@@ -31,6 +32,9 @@ struct Attributes {
   std::function<Json()> options;     // the operation's options object, made when asked for
   // The object in the version of `to`.
   std::function<Json(const openapi::ResourceType& to, const Json& object)> convert;
+
+  // Answers what expressions ask about access; null: nobody may anything.
+  std::shared_ptr<const cel::AccessOracle> oracle = nullptr;
 
   // What admission says beside yes and no.
   std::vector<std::string> warnings = {};

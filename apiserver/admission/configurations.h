@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "apiserver/admission/policy.h"
 #include "apiserver/admission/webhook.h"
 #include "storage/cached_store.h"
 
@@ -15,7 +16,11 @@ namespace mailroom::admission {
 
 struct Configuration {
   std::vector<Webhook> mutating, validating;  // by name of the configuration, then in its order
-  bool empty() const { return mutating.empty() && validating.empty(); }
+  std::vector<BoundPolicy> mutating_policies, validating_policies;
+  bool empty() const {
+    return mutating.empty() && validating.empty() && mutating_policies.empty() &&
+           validating_policies.empty();
+  }
 };
 using ConfigurationPtr = std::shared_ptr<const Configuration>;
 
@@ -26,7 +31,7 @@ class Configurations {
   ConfigurationPtr Of(const Workspace& workspace);
 
  private:
-  static constexpr std::size_t kKinds = 2;
+  static constexpr std::size_t kKinds = 6;
   using Revisions = std::array<Revision, kKinds>;
   struct Parsed {
     Revisions revisions;

@@ -19,7 +19,9 @@ Webhook ParseOne(const std::string& configuration, std::size_t index, const Json
   out.ca_pem =
       openapi::DecodeBase64(StringAt(hook, {"clientConfig", "caBundle"})).value_or(std::string());
   out.constraints = ParseConstraints(hook, "rules");
-  out.conditions = Conditions::Parse(hook);
+  out.conditions = ParseConditions(
+      hook, openapi::PolicyScope(openapi::PolicyScope::Params::kNone,
+                                 openapi::PolicyScope::Patches::kNone));
   out.ignore_failure = StringAt(hook, {"failurePolicy"}) == "Ignore";
   out.reinvoke = StringAt(hook, {"reinvocationPolicy"}) == "IfNeeded";
   out.side_effects = StringAt(hook, {"sideEffects"});

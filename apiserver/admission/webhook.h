@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/admission/conditions.h"
-#include "apiserver/admission/rules.h"
+#include "apiserver/admission/policy.h"
 
 namespace mailroom::admission {
 
@@ -24,7 +23,7 @@ struct Webhook {
   ServiceTarget service;
   std::string ca_pem;
   Constraints constraints;
-  Conditions conditions;
+  std::vector<NamedExpression> conditions;
   bool ignore_failure = false;
   bool reinvoke = false;  // reinvocationPolicy IfNeeded
   std::string side_effects;

@@ -1,5 +1,6 @@
 #include "apiserver/admission/webhooks.h"
 
+#include "apiserver/admission/policy_run.h"
 #include "apiserver/admission/review.h"
 #include "apiserver/json_patch.h"
 #include "openapi/normalize.h"
@@ -40,9 +41,9 @@ Result<std::optional<Asked>> Consider(const WebhookContext& context, const Webho
     }
   }
   if (webhook.conditions.empty()) return std::optional<Asked>(std::move(asked));
-  const ConditionInput input{attributes, asked.invocation, asked.object ? &*asked.object : object,
-                             asked.old ? &*asked.old : attributes.old};
-  auto met = webhook.conditions.Met(input);
+  const PolicyInput input{attributes, asked.invocation, asked.object ? &*asked.object : object,
+                          asked.old ? &*asked.old : attributes.old};
+  auto met = ConditionsMet(webhook.conditions, input);
   if (!met.ok()) {
     if (webhook.ignore_failure) return std::optional<Asked>();
     return Refuse(attributes, met.error().message());

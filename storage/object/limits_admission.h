@@ -1,3 +1,5 @@
+// The bounds of admission and of calls to addresses that users wrote down, beside the rest in
+// limits.h: these are read by few files, that one by nearly all.
 #pragma once
 
 #include "storage/object/limits.h"
@@ -13,9 +15,6 @@ inline constexpr std::size_t kBlockedWorkers = 128;        // threads that stand
 inline constexpr std::size_t kWarningBytes = 4096;         // all warnings of a request; then each
 inline constexpr std::size_t kWarningShort = 256;          // is cut to this, as kube-apiserver
 inline constexpr std::size_t kAdmissionWorkspaces = 4096;  // whose configurations are kept parsed
-inline constexpr std::uint64_t kMatchConditionCost = 2'500'000;  // CEL, as kube-apiserver:
-inline constexpr std::uint64_t kPolicyCost = 10'000'000;         // one policy and binding
-inline constexpr std::uint64_t kExpressionCost = 1'000'000;      // one expression
 inline constexpr std::size_t kPolicyParams = 1000;         // objects one binding may select
 inline constexpr std::size_t kCompiledExpressions = 4096;  // programs kept, all workspaces
 inline constexpr auto kQuotaSettle = 50ms;                 // gathers changes before a recount

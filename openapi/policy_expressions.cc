@@ -1,0 +1,178 @@
+#include "openapi/policy_expressions.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "openapi/cel/authorizer.h"
+#include "storage/object/limits_admission.h"
+
+namespace mailroom::openapi {
+namespace {
+
+using cel::Field;
+using cel::Kind;
+using cel::MakeObject;
+using cel::Simple;
+using cel::TypePtr;
+
+Field Member(const char* name, TypePtr type) { return {name, name, std::move(type)}; }
+
+TypePtr Named(const char* type, std::initializer_list<const char*> strings) {
+  std::vector<Field> fields;
+  for (const char* name : strings) fields.push_back(Member(name, Simple(Kind::kString)));
+  return MakeObject(type, std::move(fields));
+}
+
+TypePtr MakeRequest() {
+  const TypePtr text = Simple(Kind::kString);
+  const TypePtr kind = Named("kubernetes.GroupVersionKind", {"group", "version", "kind"});
+  const TypePtr resource =
+      Named("kubernetes.GroupVersionResource", {"group", "version", "resource"});
+  const TypePtr user = MakeObject(
+      "kubernetes.UserInfo",
+      {Member("username", text), Member("uid", text), Member("groups", cel::MakeList(text)),
+       Member("extra", cel::MakeMap(text, cel::MakeList(text)))});
+  return MakeObject(
+      "kubernetes.AdmissionRequest",
+      {Member("kind", kind), Member("resource", resource), Member("subResource", text),
+       Member("requestKind", kind), Member("requestResource", resource),
+       Member("requestSubResource", text), Member("name", text), Member("namespace", text),
+       Member("operation", text), Member("userInfo", user), Member("dryRun", Simple(Kind::kBool)),
+       Member("options", Simple(Kind::kDyn))});
+}
+
+// `Object{...}`, `Object.spec{...}` and so on, and `JSONPatch{...}`.
+std::vector<TypePtr> PatchTypes() {
+  static const std::vector<TypePtr> types = [] {
+    auto object = std::make_shared<cel::Type>();
+    object->kind = Kind::kObject;
+    object->name = "Object";
+    object->open = true;
+    const TypePtr text = Simple(Kind::kString);
+    return std::vector<TypePtr>{
+        std::move(object),
+        MakeObject("JSONPatch", {Member("op", text), Member("path", text), Member("from", text),
+                                 Member("value", Simple(Kind::kDyn))})};
+  }();
+  return types;
+}
+
+bool ResultFits(const cel::Type& type, PolicyResult result) {
+  if (type.kind == Kind::kDyn) return true;
+  switch (result) {
+    case PolicyResult::kBool: return type.kind == Kind::kBool;
+    case PolicyResult::kString: return type.kind == Kind::kString;
+    case PolicyResult::kStringOrNull:
+      return type.kind == Kind::kString || type.kind == Kind::kNull;
+    case PolicyResult::kAny: return true;
+    case PolicyResult::kObject: return type.kind == Kind::kObject && type.name == "Object";
+    case PolicyResult::kPatches:
+      return type.kind == Kind::kList &&
+             (type.params.empty() || type.params[0]->kind == Kind::kDyn ||
+              type.params[0]->name == "JSONPatch");
+  }
+  return false;
+}
+
+const char* ResultText(PolicyResult result) {
+  switch (result) {
+    case PolicyResult::kBool: return "bool";
+    case PolicyResult::kString: return "string";
+    case PolicyResult::kStringOrNull: return "string or null_type";
+    case PolicyResult::kAny: return "any";
+    case PolicyResult::kObject: return "Object";
+    case PolicyResult::kPatches: return "list(JSONPatch)";
+  }
+  return "";
+}
+
+Result<cel::ProgramPtr> CompileOne(const std::string& text, const cel::Environment& environment) {
+  auto compiled = cel::Compile(text, environment);
+  if (!compiled.ok()) return BadRequest("compilation failed: " + compiled.error().message());
+  return compiled;
+}
+
+// Programs in use, by scope and text. Those nobody holds any more are swept out when the table
+// has grown.
+class Programs {
+ public:
+  Result<cel::ProgramPtr> Get(const std::string& key, const std::string& text,
+                              const cel::Environment& environment) {
+    {
+      std::lock_guard lock(mutex_);
+      auto it = programs_.find(key);
+      if (it != programs_.end()) {
+        if (cel::ProgramPtr program = it->second.lock()) return program;
+      }
+    }
+    cel::ProgramPtr program = TRY(CompileOne(text, environment));
+    std::lock_guard lock(mutex_);
+    if (programs_.size() >= room_) {
+      std::erase_if(programs_, [](const auto& entry) { return entry.second.expired(); });
+      room_ = std::max(limits::kCompiledExpressions, 2 * programs_.size());
+    }
+    programs_[key] = program;
+    return program;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::weak_ptr<const cel::Program>> programs_;
+  std::size_t room_ = limits::kCompiledExpressions;
+};
+
+Programs& AllPrograms() {
+  static auto* const programs = new Programs;
+  return *programs;
+}
+
+}  // namespace
+
+const TypePtr& PolicyRequestType() {
+  static const TypePtr type = MakeRequest();
+  return type;
+}
+
+PolicyScope::PolicyScope(Params params, Patches patches)
+    : params_(params == Params::kGiven), patches_(patches == Patches::kAllowed),
+      object_(Simple(Kind::kDyn)),
+      signature_(std::string(params_ ? "p" : "-") + (patches_ ? "o" : "-")) {}
+
+void PolicyScope::ShapeObject(TypePtr type) {
+  object_ = std::move(type);
+  shared_ = false;
+}
+
+void PolicyScope::Declare(const std::string& name, TypePtr type) {
+  signature_ += "\n" + name + ":" + cel::Display(*type);
+  variables_.push_back({name, name, std::move(type)});
+}
+
+cel::Environment PolicyScope::Environment() const {
+  cel::Environment environment;
+  environment.variables = {
+      {"object", object_},
+      {"oldObject", object_},
+      {"request", PolicyRequestType()},
+      {"namespaceObject", Simple(Kind::kDyn)},
+      {"authorizer", cel::AuthorizerType()},
+      {"authorizer.requestResource", cel::ResourceCheckType()},
+      {"variables", MakeObject("kubernetes.variables", variables_)}};
+  if (params_) environment.variables.push_back({"params", Simple(Kind::kDyn)});
+  if (patches_) environment.messages = PatchTypes();
+  return environment;
+}
+
+Result<cel::ProgramPtr> PolicyScope::Compile(const std::string& text, PolicyResult result) const {
+  // A program for a shape is wanted once, to see whether it compiles.
+  cel::ProgramPtr program =
+      shared_ ? TRY(AllPrograms().Get(signature_ + "\n\n" + text, text, Environment()))
+              : TRY(CompileOne(text, Environment()));
+  if (!ResultFits(*program->type(), result)) {
+    return BadRequest(std::string("must evaluate to ") + ResultText(result));
+  }
+  return program;
+}
+
+}  // namespace mailroom::openapi
