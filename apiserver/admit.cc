@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apiserver/access_oracle.h"
 #include "apiserver/admission/quota_controller.h"
 #include "apiserver/admission/quota_usage.h"
 #include "apiserver/convert.h"
@@ -88,6 +89,7 @@ Attributes Admit::Show(const Json* object, const Json* old) const {
     attributes.name = StringAt(*object, {"metadata", "name"});
   }
   if (call_.type->stored_as == kNamespacesResource) attributes.ns = attributes.name;
+  attributes.oracle = OracleFor(call_);
   attributes.convert = [catalog = call_.workspace.catalog](const openapi::ResourceType& to,
                                                            const Json& from) {
     return Converted(*catalog, to, from);
@@ -121,7 +123,7 @@ Result<void> Admit::Validate(const Json* object, const Json* old) {
 }
 
 Result<void> Admit::CheckQuota(const Json& object, const Json* old) {
-  if (!live_ || !call_.type->namespaced) return Ok();
+  if (!Charged()) return Ok();
   storage::Txn scratch;
   TRY(call_.hub.admission->Charge(Show(&object, old), object, scratch));
   return Ok();
@@ -134,10 +136,13 @@ void Admit::Release(const std::string& ns, Written written) {
   }
 }
 
-Result<storage::TxnResult> Admit::Commit(const storage::Txn& txn, const Json* object,
-                                         const Json* old) {
+bool Admit::Charged() const {
+  return live_ && call_.type->namespaced && call_.hub.admission->Charges(call_.info.workspace);
+}
+
+Result<storage::TxnResult> Admit::Commit(storage::Txn txn, const Json* object, const Json* old) {
   storage::CachedStore& store = call_.hub.store;
-  if (!live_ || !call_.type->namespaced || object == nullptr) return store.Commit(txn);
+  if (object == nullptr || !Charged()) return store.Commit(std::move(txn));
   for (int attempt = 0;; ++attempt) {
     storage::Txn charged = txn;
     const bool charges = TRY(call_.hub.admission->Charge(Show(object, old), *object, charged));

@@ -25,7 +25,7 @@ class Admit {
   Result<void> Validate(const Json* object, const Json* old);
   // Commits; a create or update is charged to the quotas of its namespace in the same
   // transaction, which is tried again when only a quota had moved.
-  Result<storage::TxnResult> Commit(const storage::Txn& txn, const Json* object, const Json* old);
+  Result<storage::TxnResult> Commit(storage::Txn txn, const Json* object, const Json* old);
   // Tells the quota controller that something in the namespace may use less now.
   enum class Written { kRemoved, kChanged };
   void Release(const std::string& ns, Written written);
@@ -36,6 +36,7 @@ class Admit {
   admission::Attributes Show(const Json* object, const Json* old) const;
   void Take(admission::Attributes& attributes);
   Json OptionsJson() const;
+  bool Charged() const;
 
   Call& call_;
   const admission::Operation operation_;

@@ -277,7 +277,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     auto stored = std::make_shared<const std::string>(std::move(bytes));
     txn.operations.push_back({storage::Operation::Type::kPut, key.ToStoreKey(), stored});
     if (rules.on_create != nullptr) rules.on_create(call, object, txn);
-    const TxnResult result = TRY(admit.Commit(txn, &object, nullptr));
+    const TxnResult result = TRY(admit.Commit(std::move(txn), &object, nullptr));
     if (result.committed) return Outcome{TRY(Object::Decode(*stored, result.revision)), true, false};
     if (generated && attempt + 1 < limits::kGenerateNameAttempts) continue;
     const ObjectPtr existing = call.hub.store.Get(key);
@@ -313,7 +313,7 @@ Result<Outcome> Change(Call& call, const WriteOptions& options, const Propose& p
     } else {
       txn.operations.push_back(Put(key, bytes));
     }
-    const TxnResult result = TRY(admit.Commit(txn, gone ? nullptr : &object, &live));
+    const TxnResult result = TRY(admit.Commit(std::move(txn), gone ? nullptr : &object, &live));
     if (result.committed) {
       admit.Release(key.ns, gone ? Admit::Written::kRemoved : Admit::Written::kChanged);
       return Outcome{TRY(Object::Decode(bytes, result.revision)), false, gone};

@@ -129,6 +129,13 @@ Programs& AllPrograms() {
 
 }  // namespace
 
+std::string Trimmed(std::string_view text) {
+  const char* space = " \t\r\n";
+  const std::size_t start = text.find_first_not_of(space);
+  if (start == std::string_view::npos) return "";
+  return std::string(text.substr(start, text.find_last_not_of(space) - start + 1));
+}
+
 const TypePtr& PolicyRequestType() {
   static const TypePtr type = MakeRequest();
   return type;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "openapi/cel/program.h"
@@ -24,6 +25,9 @@ enum PolicySlot : std::size_t {
 };
 
 enum class PolicyResult { kBool, kString, kStringOrNull, kAny, kObject, kPatches };
+
+// Without the white space around it.
+std::string Trimmed(std::string_view text);
 
 // The shape of `request`.
 const cel::TypePtr& PolicyRequestType();

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "openapi/policy_expressions.h"
+#include "openapi/validate_builtin.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::openapi {
@@ -84,12 +85,6 @@ std::vector<const ResourceType*> TypesOf(const Json& policy, const Catalog& cata
   return out;
 }
 
-const Json& ItemsAt(const Json& object, Path path) {
-  static const Json kNone = Json::array();
-  const Json* list = Find(object, path);
-  return list != nullptr && list->is_array() ? *list : kNone;
-}
-
 // Adds what is wrong with one expression for one kind to the warning at `field`.
 void CheckOne(const PolicyScope& scope, const std::string& text, PolicyResult result,
               const std::string& field, const GroupVersionKind& kind, Json& warnings) {
@@ -111,7 +106,7 @@ void CheckAgainst(const Json& policy, const ResourceType& type, Json& warnings) 
   PolicyScope scope(params ? PolicyScope::Params::kGiven : PolicyScope::Params::kNone,
                     PolicyScope::Patches::kNone);
   scope.ShapeObject(ObjectType(type));
-  const Json& variables = ItemsAt(policy, {"spec", "variables"});
+  const Json& variables = ArrayAt(policy, {"spec", "variables"});
   for (std::size_t i = 0; i < variables.size(); ++i) {
     const std::string text = StringAt(variables[i], {"expression"});
     auto program = scope.Compile(text, PolicyResult::kAny);
@@ -120,7 +115,7 @@ void CheckAgainst(const Json& policy, const ResourceType& type, Json& warnings) 
     scope.Declare(StringAt(variables[i], {"name"}),
                   program.ok() ? (*program)->type() : Simple(Kind::kDyn));
   }
-  const Json& validations = ItemsAt(policy, {"spec", "validations"});
+  const Json& validations = ArrayAt(policy, {"spec", "validations"});
   for (std::size_t i = 0; i < validations.size(); ++i) {
     const std::string field = "spec.validations[" + std::to_string(i) + "]";
     CheckOne(scope, StringAt(validations[i], {"expression"}), PolicyResult::kBool,

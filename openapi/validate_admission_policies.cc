@@ -12,17 +12,6 @@ namespace {
 
 constexpr std::size_t kAuditAnnotations = 20;
 
-std::string At(const std::string& path, std::size_t index) {
-  return path + "[" + std::to_string(index) + "]";
-}
-
-std::string Trimmed(const std::string& text) {
-  const char* space = " \t\r\n";
-  const std::size_t start = text.find_first_not_of(space);
-  if (start == std::string::npos) return "";
-  return text.substr(start, text.find_last_not_of(space) - start + 1);
-}
-
 bool IsIdentifier(const std::string& name) {
   static const std::set<std::string> kReserved = {
       "true", "false", "null",   "in",   "as",      "break",     "const",  "continue", "else", "for", "function",

@@ -7,6 +7,11 @@
 
 namespace mailroom::openapi {
 
+// `path[index]`
+inline std::string At(const std::string& path, std::size_t index) {
+  return path + "[" + std::to_string(index) + "]";
+}
+
 // A list of rules with operations; `path` is where the list stands.
 void CheckAdmissionRules(const BuiltinCheck& check, const Json& rules, const std::string& path);
 // Names and expressions of matchConditions, not whether they compile.

@@ -13,10 +13,6 @@ bool Has(const std::vector<std::string>& items, std::string_view wanted) {
   return std::find(items.begin(), items.end(), wanted) != items.end();
 }
 
-std::string At(const std::string& path, std::size_t index) {
-  return path + "[" + std::to_string(index) + "]";
-}
-
 // `*` stands alone.
 void CheckWildcard(const BuiltinCheck& check, const Json& rule, const char* member,
                    const std::string& path, const std::string& what) {

@@ -47,6 +47,10 @@ class Chain final : public Admission {
                                object);
   }
 
+  bool Charges(const Workspace& workspace) const override {
+    return store_.LastChange(workspace, kQuotas) != Revision();
+  }
+
   Result<bool> Charge(const Attributes& attributes, const Json& object,
                       storage::Txn& txn) override {
     const auto now = clock_.Now().time_since_epoch();

@@ -27,6 +27,8 @@ class Admission {
   // May change the object (null for a delete); true when it did.
   virtual Result<bool> Mutate(Attributes& attributes, Json* object) = 0;
   virtual Result<void> Validate(Attributes& attributes, const Json* object) = 0;
+  // Whether the workspace has quotas that writes are to be charged to.
+  virtual bool Charges(const Workspace& workspace) const = 0;
   // Adds what the object costs its namespace's quotas to the transaction that writes it; true
   // when that is anything. Forbidden when a quota would be exceeded.
   virtual Result<bool> Charge(const Attributes& attributes, const Json& object,

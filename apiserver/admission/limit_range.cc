@@ -4,19 +4,15 @@
 
 #include "apiserver/admission/resource_list.h"
 #include "openapi/normalize_quantity.h"
+#include "openapi/validate_builtin.h"
 
 namespace mailroom::admission {
 namespace {
 
+using openapi::ArrayAt;
 using openapi::CompareQuantities;
 
 constexpr const char* kAnnotation = "kubernetes.io/limit-ranger";
-
-const Json& ItemsAt(const Json& object, Path path) {
-  static const Json kNone = Json::array();
-  const Json* list = Find(object, path);
-  return list != nullptr && list->is_array() ? *list : kNone;
-}
 
 // What one container, pod or claim asks for, and the limit that is applied to it.
 struct Subject {
@@ -105,7 +101,7 @@ void CheckPodAgainst(const Json& item, const std::string& type, const Json& pod,
   }
   if (type != "Container") return;
   for (const char* member : {"containers", "initContainers"}) {
-    for (const Json& container : ItemsAt(pod, {"spec", member})) {
+    for (const Json& container : ArrayAt(pod, {"spec", member})) {
       const ResourceList requests = ListAt(container, {"resources", "requests"});
       const ResourceList limits = ListAt(container, {"resources", "limits"});
       CheckItem({type, requests, limits, problems}, item);
@@ -152,7 +148,7 @@ bool LimitsApply(const Attributes& attributes) {
 
 bool ApplyLimitDefaults(const Json& limit_range, Json& pod) {
   ResourceList requests, limits;
-  for (const Json& item : ItemsAt(limit_range, {"spec", "limits"})) {
+  for (const Json& item : ArrayAt(limit_range, {"spec", "limits"})) {
     if (StringAt(item, {"type"}) != "Container") continue;
     for (auto& [name, value] : ListAt(item, {"defaultRequest"})) requests[name] = value;
     for (auto& [name, value] : ListAt(item, {"default"})) limits[name] = value;
@@ -179,7 +175,7 @@ bool ApplyLimitDefaults(const Json& limit_range, Json& pod) {
 std::string CheckLimits(const Json& limit_range, const openapi::ResourceType& type,
                         const Json& object) {
   std::vector<std::string> problems;
-  for (const Json& item : ItemsAt(limit_range, {"spec", "limits"})) {
+  for (const Json& item : ArrayAt(limit_range, {"spec", "limits"})) {
     const std::string kind = StringAt(item, {"type"});
     if (type.plural == "pods") {
       CheckPodAgainst(item, kind, object, problems);

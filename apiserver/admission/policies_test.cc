@@ -181,6 +181,19 @@ TEST_F(PoliciesTest, FailuresAreIgnoredWhenThePolicySaysSo) {
   EXPECT_EQ(Create("a").code, 201);
 }
 
+TEST_F(PoliciesTest, AsksWhatTheUserMay) {
+  Bind();
+  const auto made = Policy(
+      {{"validations", Validation("authorizer.group('').resource('secrets').namespace('default')"
+                                  ".check('create').allowed() && "
+                                  "authorizer.requestResource.check('create').allowed() && "
+                                  "!authorizer.serviceAccount('default', 'nobody').group('')"
+                                  ".resource('secrets').check('create').allowed()")}});
+  ASSERT_EQ(made.code, 201) << made.text;
+  const auto answer = Create("a");
+  EXPECT_EQ(answer.code, 201) << answer.text;
+}
+
 TEST_F(PoliciesTest, BombsAreCutOff) {
   Bind();
   const std::string list = "[0,1,2,3,4,5,6,7,8,9]";

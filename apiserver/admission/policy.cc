@@ -1,28 +1,18 @@
 #include "apiserver/admission/policy.h"
 
+#include "openapi/validate_builtin.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::admission {
 namespace {
 
+using openapi::Trimmed;
+using openapi::ArrayAt;
 using openapi::PolicyResult;
 using openapi::PolicyScope;
 
-const Json& ItemsAt(const Json& object, Path path) {
-  static const Json kNone = Json::array();
-  const Json* list = Find(object, path);
-  return list != nullptr && list->is_array() ? *list : kNone;
-}
-
-std::string Trimmed(std::string text) {
-  const char* space = " \t\r\n";
-  text.erase(0, std::min(text.find_first_not_of(space), text.size()));
-  text.erase(text.find_last_not_of(space) + 1);
-  return text;
-}
-
 void ParseValidations(const Json& spec, const PolicyScope& scope, Policy& policy) {
-  for (const Json& item : ItemsAt(spec, {"validations"})) {
+  for (const Json& item : ArrayAt(spec, {"validations"})) {
     Validation validation;
     validation.expression =
         Expression::Make(scope, StringAt(item, {"expression"}), PolicyResult::kBool);
@@ -33,7 +23,7 @@ void ParseValidations(const Json& spec, const PolicyScope& scope, Policy& policy
     }
     policy.validations.push_back(std::move(validation));
   }
-  for (const Json& item : ItemsAt(spec, {"auditAnnotations"})) {
+  for (const Json& item : ArrayAt(spec, {"auditAnnotations"})) {
     policy.annotations.push_back(
         {StringAt(item, {"key"}), Expression::Make(scope, StringAt(item, {"valueExpression"}),
                                                    PolicyResult::kStringOrNull)});
@@ -41,7 +31,7 @@ void ParseValidations(const Json& spec, const PolicyScope& scope, Policy& policy
 }
 
 void ParseMutations(const Json& spec, const PolicyScope& scope, Policy& policy) {
-  for (const Json& item : ItemsAt(spec, {"mutations"})) {
+  for (const Json& item : ArrayAt(spec, {"mutations"})) {
     Mutation mutation;
     mutation.json_patch = StringAt(item, {"patchType"}) == "JSONPatch";
     const char* member = mutation.json_patch ? "jsonPatch" : "applyConfiguration";
@@ -70,7 +60,7 @@ void FindError(Policy& policy) {
 
 Expression Expression::Make(const PolicyScope& scope, std::string text, PolicyResult result) {
   Expression out;
-  out.text = Trimmed(std::move(text));
+  out.text = Trimmed(text);
   auto program = scope.Compile(out.text, result);
   if (program.ok()) {
     out.program = std::move(*program);
@@ -82,7 +72,7 @@ Expression Expression::Make(const PolicyScope& scope, std::string text, PolicyRe
 
 std::vector<NamedExpression> ParseConditions(const Json& owner, const PolicyScope& scope) {
   std::vector<NamedExpression> out;
-  for (const Json& item : ItemsAt(owner, {"matchConditions"})) {
+  for (const Json& item : ArrayAt(owner, {"matchConditions"})) {
     out.push_back({StringAt(item, {"name"}),
                    Expression::Make(scope, StringAt(item, {"expression"}), PolicyResult::kBool)});
   }
@@ -112,7 +102,7 @@ Policy ParsePolicy(const Json& object) {
                                                                  : PolicyScope::Patches::kNone);
   policy.conditions =
       ParseConditions(spec, PolicyScope(params, PolicyScope::Patches::kNone));
-  for (const Json& item : ItemsAt(spec, {"variables"})) {
+  for (const Json& item : ArrayAt(spec, {"variables"})) {
     const std::string name = StringAt(item, {"name"});
     Expression expression =
         Expression::Make(scope, StringAt(item, {"expression"}), PolicyResult::kAny);

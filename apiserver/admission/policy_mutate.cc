@@ -151,14 +151,17 @@ Result<void> MutateByPolicies(const PolicyContext& context,
   if (failures.empty()) return Ok();
   StatusDetails details = Refuse(attributes, "").details();
   auto text = [](const Failure& failure) {
-    std::string out = "policy '" + failure.use->policy->name + "'";
-    if (failure.use->binding != nullptr) {
-      out += " with binding '" + failure.use->binding->name + "'";
-    }
-    return out + " denied request: " + failure.message;
+    const std::string& name = failure.use->policy->name;
+    const std::string whose = failure.use->binding == nullptr
+                                  ? Quoted(name)
+                                  : "'" + name + "' with binding '" + failure.use->binding->name + "'";
+    return "policy " + whose + " denied request: " + failure.message;
   };
   for (const Failure& failure : failures) details.causes.push_back({"", text(failure), ""});
-  return Status(Reason::kInvalid, 403, text(failures.front()), std::move(details));
+  // One that could not even be set up is Forbidden; the code is the same.
+  const bool set_up = failures.front().use->error.empty();
+  return Status(set_up ? Reason::kInvalid : Reason::kForbidden, 403, text(failures.front()),
+                std::move(details));
 }
 
 }  // namespace mailroom::admission

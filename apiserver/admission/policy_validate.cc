@@ -6,6 +6,7 @@
 namespace mailroom::admission {
 namespace {
 
+using openapi::Trimmed;
 constexpr std::size_t kMessageBytes = 5 * 1024;
 constexpr std::size_t kAnnotationBytes = 10 * 1024;
 constexpr std::size_t kFailuresNoted = 50;
@@ -24,13 +25,6 @@ struct Findings {
   Json failures = Json::array();  // for the audit log
   std::map<std::string, std::vector<std::string>> notes;  // annotation, values of its bindings
 };
-
-std::string Trimmed(std::string_view text) {
-  const char* space = " \t\r\n";
-  const std::size_t start = text.find_first_not_of(space);
-  if (start == std::string_view::npos) return "";
-  return std::string(text.substr(start, text.find_last_not_of(space) - start + 1));
-}
 
 std::string MessageOf(PolicyRun& run, const Validation& validation) {
   if (validation.message_expression) {

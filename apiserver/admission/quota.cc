@@ -85,10 +85,7 @@ Result<std::optional<ResourceList>> UsedAfter(const Attributes& attributes, cons
 
 Result<bool> ChargeQuotas(const storage::CachedStore& store, const Attributes& attributes,
                           const Json& object, std::int64_t now, storage::Txn& txn) {
-  if (store.LastChange(attributes.workspace, kQuotas) == Revision() ||
-      !MayCharge(attributes, object)) {
-    return false;
-  }
+  if (!MayCharge(attributes, object)) return false;
   auto quotas = TRY(store.List({.scope = {attributes.workspace, kQuotas, attributes.ns}}));
   bool charged = false;
   for (const storage::Entry& entry : quotas.entries) {

@@ -4,23 +4,19 @@
 #include <set>
 
 #include "openapi/normalize_quantity.h"
+#include "openapi/validate_builtin.h"
 #include "storage/object/clock.h"
 
 namespace mailroom::admission {
 namespace {
 
+using openapi::ArrayAt;
 using openapi::ResourceType;
 
 constexpr std::string_view kClassSuffix = ".storageclass.storage.k8s.io/";
 
 bool IsCore(const ResourceType& type, std::string_view plural) {
   return type.stored_as.group.empty() && type.stored_as.resource == plural;
-}
-
-const Json& ItemsAt(const Json& object, Path path) {
-  static const Json kNone = Json::array();
-  const Json* list = Find(object, path);
-  return list != nullptr && list->is_array() ? *list : kNone;
 }
 
 std::string CountName(const ResourceType& type) {
@@ -77,7 +73,7 @@ bool IsBestEffort(const Json& pod) {
   for (const char* part : {"requests", "limits"}) {
     if (!AsksForNothing(ListAt(pod, {"spec", "resources", part}))) return false;
     for (const char* member : {"containers", "initContainers"}) {
-      for (const Json& container : ItemsAt(pod, {"spec", member})) {
+      for (const Json& container : ArrayAt(pod, {"spec", member})) {
         if (!AsksForNothing(ListAt(container, {"resources", part}))) return false;
       }
     }
@@ -88,14 +84,14 @@ bool IsBestEffort(const Json& pod) {
 bool CrossesNamespaces(const Json& pod) {
   auto crosses = [](const Json& term) {
     const Json* selector = Find(term, {"namespaceSelector"});
-    return !ItemsAt(term, {"namespaces"}).empty() || (selector && !selector->is_null());
+    return !ArrayAt(term, {"namespaces"}).empty() || (selector && !selector->is_null());
   };
   for (const char* kind : {"podAffinity", "podAntiAffinity"}) {
-    for (const Json& term : ItemsAt(
+    for (const Json& term : ArrayAt(
              pod, {"spec", "affinity", kind, "requiredDuringSchedulingIgnoredDuringExecution"})) {
       if (crosses(term)) return true;
     }
-    for (const Json& term : ItemsAt(
+    for (const Json& term : ArrayAt(
              pod, {"spec", "affinity", kind, "preferredDuringSchedulingIgnoredDuringExecution"})) {
       const Json* inner = Find(term, {"podAffinityTerm"});
       if (inner != nullptr && crosses(*inner)) return true;
@@ -160,7 +156,7 @@ ResourceList PodUsage(const Json& pod, std::int64_t now) {
 }
 
 ResourceList ServiceUsage(const Json& service) {
-  const Json& ports = ItemsAt(service, {"spec", "ports"});
+  const Json& ports = ArrayAt(service, {"spec", "ports"});
   const std::string type = StringAt(service, {"spec", "type"});
   std::size_t node_ports = 0;
   if (type == "NodePort" || type == "LoadBalancer") node_ports = ports.size();
@@ -205,7 +201,7 @@ std::vector<QuotaScope> ScopesOf(const Json& quota) {
   for (const std::string& name : StringsAt(quota, {"spec", "scopes"})) {
     out.push_back({name, "Exists", {}});
   }
-  for (const Json& item : ItemsAt(quota, {"spec", "scopeSelector", "matchExpressions"})) {
+  for (const Json& item : ArrayAt(quota, {"spec", "scopeSelector", "matchExpressions"})) {
     out.push_back({StringAt(item, {"scopeName"}), StringAt(item, {"operator"}),
                    StringsAt(item, {"values"})});
   }
@@ -275,7 +271,7 @@ std::string MissingRequirements(const ResourceType& type, const std::vector<std:
                                                   "requests.memory", "limits.cpu", "limits.memory"};
   std::map<std::string, std::set<std::string>> missing;  // resource, containers without it
   for (const char* member : {"containers", "initContainers"}) {
-    for (const Json& container : ItemsAt(object, {"spec", member})) {
+    for (const Json& container : ArrayAt(object, {"spec", member})) {
       const ResourceList has = ComputeUsage(ListAt(container, {"resources", "requests"}),
                                             ListAt(container, {"resources", "limits"}));
       for (const std::string& name : counted) {

@@ -1,6 +1,7 @@
 #include "apiserver/admission/webhook_client.h"
 
 #include "apiserver/worker_pool.h"
+#include "openapi/validate_builtin.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits_admission.h"
 #include "storage/object/log.h"
@@ -8,6 +9,7 @@
 namespace mailroom::admission {
 namespace {
 
+using openapi::ArrayAt;
 const GroupResource kServices{"", "services"};
 const GroupResource kEndpoints{"", "endpoints"};
 const GroupResource kSlices{"discovery.k8s.io", "endpointslices"};
@@ -15,12 +17,6 @@ const GroupResource kSlices{"discovery.k8s.io", "endpointslices"};
 std::string HostPort(const std::string& host, std::int64_t port) {
   const bool v6 = host.find(':') != std::string::npos;
   return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
-}
-
-const Json& ItemsAt(const Json& object, Path path) {
-  static const Json kNone = Json::array();
-  const Json* items = Find(object, path);
-  return items != nullptr && items->is_array() ? *items : kNone;
 }
 
 // The port of that name; the only one when there is only one.
@@ -78,7 +74,7 @@ std::string WebhookClient::Locate(const Workspace& workspace, const ServiceTarge
     return HostPort(StringAt(tree, {"spec", "externalName"}), service.port);
   }
   const Json* port = nullptr;
-  for (const Json& item : ItemsAt(tree, {"spec", "ports"})) {
+  for (const Json& item : ArrayAt(tree, {"spec", "ports"})) {
     if (IntAt(item, {"port"}) == service.port) port = &item;
   }
   if (port == nullptr) {
@@ -89,9 +85,10 @@ std::string WebhookClient::Locate(const Workspace& workspace, const ServiceTarge
   // Nothing routes cluster addresses in a workspace, so the endpoints come first.
   const std::string port_name = StringAt(*port, {"name"});
   if (const ObjectPtr found = store_.Get({workspace, kEndpoints, service.ns, service.name})) {
-    for (const Json& subset : ItemsAt(found->ToJson(), {"subsets"})) {
-      const std::string ip = FirstOf(ItemsAt(subset, {"addresses"}));
-      const std::int64_t target = NamedPort(ItemsAt(subset, {"ports"}), port_name);
+    const Json endpoints = found->ToJson();
+    for (const Json& subset : ArrayAt(endpoints, {"subsets"})) {
+      const std::string ip = FirstOf(ArrayAt(subset, {"addresses"}));
+      const std::int64_t target = NamedPort(ArrayAt(subset, {"ports"}), port_name);
       if (!ip.empty() && target != 0) return HostPort(ip, target);
     }
   }
@@ -102,9 +99,9 @@ std::string WebhookClient::Locate(const Workspace& workspace, const ServiceTarge
       if (StringAt(slice, {"metadata", "labels", "kubernetes.io/service-name"}) != service.name) {
         continue;
       }
-      const std::int64_t target = NamedPort(ItemsAt(slice, {"ports"}), port_name);
-      for (const Json& endpoint : ItemsAt(slice, {"endpoints"})) {
-        const std::string ip = FirstOf(ItemsAt(endpoint, {"addresses"}));
+      const std::int64_t target = NamedPort(ArrayAt(slice, {"ports"}), port_name);
+      for (const Json& endpoint : ArrayAt(slice, {"endpoints"})) {
+        const std::string ip = FirstOf(ArrayAt(endpoint, {"addresses"}));
         if (BoolAt(endpoint, {"conditions", "ready"}, true) && !ip.empty() && target != 0) {
           return HostPort(ip, target);
         }

@@ -94,9 +94,15 @@ class Checker {
     if (!name.empty() && name.find('.') != std::string::npos) {
       // A variable shadows a type whose name begins alike.
       const std::string first = name.substr(0, name.find('.'));
-      const bool shadowed = std::any_of(scope_.begin(), scope_.end(),
-                                        [&](const Local& local) { return local.name == first; });
-      if (!shadowed && Resolved(expr, name)) return;
+      const auto declared = [&](const std::string& wanted) {
+        return std::any_of(scope_.begin(), scope_.end(),
+                           [&](const Local& local) { return local.name == wanted; });
+      };
+      // A variable may have a dotted name itself: `authorizer.requestResource`.
+      if ((declared(name) || !declared(first)) && Resolved(expr, name)) {
+        if (expr.shape == Shape::kSelect) expr.shape = Shape::kIdent;
+        return;
+      }
     }
     Visit(*expr.operand);
     expr.type = FieldType(expr, expr.operand->type, expr.name, false);

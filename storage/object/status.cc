@@ -98,7 +98,9 @@ std::string Status::ToJson() const {
       const char* between = "";
       for (const Cause& cause : details_.causes) {
         out += between;
-        out += "{\"reason\":" + JsonQuote(cause.reason) + ",\"message\":" + JsonQuote(cause.message);
+        out += "{";
+        if (!cause.reason.empty()) out += "\"reason\":" + JsonQuote(cause.reason) + ",";
+        out += "\"message\":" + JsonQuote(cause.message);
         if (!cause.field.empty()) out += ",\"field\":" + JsonQuote(cause.field);
         out += "}";
         between = ",";
