@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apiserver/typed_merge.h"
+#include "openapi/defaults.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -84,7 +85,10 @@ OwnerEntry EntryOf(const Writer& writer, Operation operation) {
 }
 
 Json ZeroObject(const openapi::ResourceType& type) {
-  return type.builtin && type.schema ? ZeroOf(*type.schema) : Json::object();
+  if (!type.builtin || !type.schema) return Json::object();
+  Json zero = ZeroOf(*type.schema);
+  openapi::SettleShape(*type.schema, zero);
+  return zero;
 }
 
 FieldChanges TrackedChanges(const openapi::ResourceType& type, const std::string& subresource,

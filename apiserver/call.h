@@ -2,6 +2,7 @@
 // workspace says about the kind. Lives for one request, on one thread.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "apiserver/user.h"
 #include "apiserver/workspaces.h"
 #include "storage/object/clock.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::admission {
 class Admission;
@@ -41,6 +43,8 @@ struct Call {
   openapi::ResourceTypePtr type;
   std::vector<std::string> warnings;  // become Warning headers
   std::map<std::string, std::string> annotations = {};  // what admission notes for an audit log
+  // For a revision to arrive: as long as the server waits, or less if the client says so.
+  std::chrono::milliseconds patience = limits::kFreshnessWait;
 
   ResourceKey Key() const { return Key(info.name); }
   ResourceKey Key(const std::string& name) const {

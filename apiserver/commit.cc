@@ -53,7 +53,7 @@ Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
   return Ok();
 }
 
-Result<void> Validate(const Call& call, const Json& object, const Json* live) {
+Result<void> Validate(Call& call, const Json& object, const Json* live) {
   std::vector<Cause> causes = openapi::ValidateMetadata(*call.type, object, live);
   auto add = [&](std::vector<Cause> more) {
     std::move(more.begin(), more.end(), std::back_inserter(causes));
@@ -62,7 +62,12 @@ Result<void> Validate(const Call& call, const Json& object, const Json* live) {
   if (const KindRules& rules = RulesOf(*call.type); rules.validate != nullptr) {
     add(rules.validate(call, object, live));
   }
-  if (causes.empty()) return Ok();
+  if (causes.empty()) {
+    for (std::string& text : openapi::WarningsFor(*call.type, object, live)) {
+      call.Warn(std::move(text));
+    }
+    return Ok();
+  }
   return Invalid(call.type->gvk.kind, call.type->gvk.group, StringAt(object, {"metadata", "name"}),
                  std::move(causes));
 }
@@ -229,6 +234,7 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   Track(call, options, &live, draft);
   const Json* revision = Find(live, {"metadata", "resourceVersion"});
   Set(object, {"metadata", "resourceVersion"}, revision ? *revision : Json());
+  KeepTimesWhenUnchanged(live, object);
   TRY(Validate(call, object, &live));
   if (call.info.subresource != "scale") TRY(admit.Validate(&object, &live));
   return std::move(object);
@@ -318,7 +324,7 @@ Result<Outcome> Change(Call& call, const WriteOptions& options, const Propose& p
       admit.Release(key.ns, gone ? Admit::Written::kRemoved : Admit::Written::kChanged);
       return Outcome{TRY(Object::Decode(bytes, result.revision)), false, gone};
     }
-    TRY(call.hub.store.WaitFor(result.revision, limits::kFreshnessWait));
+    TRY(call.hub.store.WaitFor(result.revision, call.patience));
   }
   return Modified(call.type->plural, call.type->gvk.group, call.info.name);
 }
@@ -353,7 +359,7 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
       admit.Release(key.ns, gone ? Admit::Written::kRemoved : Admit::Written::kChanged);
       return Outcome{gone ? stored : TRY(Object::Decode(bytes, result.revision)), false, gone};
     }
-    TRY(call.hub.store.WaitFor(result.revision, limits::kFreshnessWait));
+    TRY(call.hub.store.WaitFor(result.revision, call.patience));
   }
   return Modified(call.type->plural, call.type->gvk.group, name);
 }

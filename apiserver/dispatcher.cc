@@ -2,12 +2,15 @@
 
 #include "apiserver/authn.h"
 #include "apiserver/authz.h"
+#include "apiserver/deadline.h"
+#include "apiserver/document_form.h"
 #include "apiserver/health.h"
 #include "apiserver/kinds.h"
 #include "apiserver/negotiate.h"
 #include "apiserver/render.h"
 #include "apiserver/router_error.h"
 #include "apiserver/verbs.h"
+#include "apiserver/warnings.h"
 #include "storage/object/log.h"
 
 namespace mailroom::apiserver {
@@ -103,8 +106,6 @@ Result<void> CheckVerb(const RequestInfo& info, const openapi::ResourceType& typ
   return Ok();
 }
 
-std::string WarningHeader(const std::string& text) { return "299 - " + Quoted(text); }
-
 void AddCommonHeaders(const Request& request, Response& response) {
   const std::string_view audit = request.headers.Get("audit-id");
   response.headers.Set("audit-id", audit.empty() ? NewUid() : std::string(audit));
@@ -162,29 +163,32 @@ Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, 
   if (info.verb != "list" && info.verb != "watch" && info.verb != "deletecollection") {
     TRY(Negotiate(request, info.query, *type, Shape::kSingle));
   }
+  const bool long_running = info.verb == "watch";
+  const std::chrono::milliseconds timeout =
+      long_running ? limits::kRequestTimeout : TRY(ParseTimeout(info.query));
   Call call{hub_, request, std::move(info), user, std::move(workspace), std::move(type), {}};
+  call.patience = std::min(call.patience, timeout);
   if (!call.type->deprecation_warning.empty()) call.Warn(call.type->deprecation_warning);
   auto result = RunVerb(call);
   Response response = result.ok() ? std::move(*result) : RenderError(request, result.error());
-  for (const std::string& warning : call.warnings) {
-    response.headers.Add("warning", WarningHeader(warning));
-  }
+  AddWarnings(call.warnings, response.headers);
   return response;
 }
 
 Result<Response> Dispatcher::NonResource(const Request& request, const RequestInfo& info) {
-  if (request.method != "GET" && request.method != "HEAD") {
-    return TextResponse(405, "405 method not allowed\n");
-  }
   if (auto health = HealthAnswer(info)) return std::move(*health);
-  if (info.path == "/version") return JsonResponse(200, DumpJsonPretty(VersionDocument()));
+  if (request.method != "GET") return RouterError(405);
+  if (info.path == "/version") {
+    return InAcceptedMedia(request, JsonResponse(200, DumpJsonPretty(VersionDocument())));
+  }
   if (info.all_workspaces) return TextResponse(404, "404 page not found\n");
   const WorkspaceView workspace = TRY(hub_.workspaces.Find(info.workspace));
+  if (info.segments.empty()) return RootDocument(*workspace.catalog);
   if (auto document = discovery_.Answer(request, info, workspace.catalog)) {
-    return std::move(*document);
+    return InAcceptedMedia(request, std::move(*document));
   }
   if (auto document = openapi_.Answer(request, info, workspace.catalog)) return std::move(*document);
-  return TextResponse(404, "404 page not found\n");
+  return NothingThere(info, *workspace.catalog);
 }
 
 }  // namespace mailroom::apiserver

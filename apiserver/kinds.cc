@@ -46,6 +46,25 @@ Result<void> MayDeleteNamespace(const Call& call, std::string_view name) {
   return Ok();
 }
 
+// Services. Where services are acted on, the list of addresses follows the single one; elsewhere
+// both are left to the cluster that will act.
+
+Result<void> PrepareService(Call& call, Json& object, const Json* live) {
+  if (!openapi::PolicyIsLive(call.workspace.type)) return Ok();
+  const std::string ip = StringAt(object, {"spec", "clusterIP"});
+  const std::vector<std::string> ips = StringsAt(object, {"spec", "clusterIPs"});
+  const bool changed = live != nullptr && StringAt(*live, {"spec", "clusterIP"}) != ip &&
+                       StringsAt(*live, {"spec", "clusterIPs"}) == ips;
+  if (ips.empty() || changed) {
+    if (ip.empty()) {
+      Erase(object, {"spec", "clusterIPs"});
+    } else {
+      Set(object, {"spec", "clusterIPs"}, Json::array({ip}));
+    }
+  }
+  return Ok();
+}
+
 // CustomResourceDefinitions.
 
 openapi::TakenNames OtherNames(const Call& call, const Json& crd) {
@@ -156,6 +175,7 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     ns.on_terminating = TerminateNamespace;
     ns.may_delete = MayDeleteNamespace;
     ns.store_preconditions = true;
+    rules[GroupResource{"", "services"}].prepare = PrepareService;
     KindRules& crd = rules[kCrdResource];
     crd.prepare = PrepareCrd;
     crd.validate = ValidateCrdObject;

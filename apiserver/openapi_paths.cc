@@ -1,5 +1,6 @@
 #include "apiserver/openapi_paths.h"
 
+#include "apiserver/router_error.h"
 #include "openapi/documents.h"
 #include "storage/object/json.h"
 
@@ -36,6 +37,12 @@ bool WantsGnostic(const Request& request) {
 
 Response OpenApiPaths::Version2(const Request& request, const openapi::CatalogPtr& catalog) {
   if (!WantsGnostic(request)) {
+    if (!CheckDocumentMedia(request).ok()) {
+      Response refused;  // without a body, as the original
+      refused.code = 406;
+      refused.headers.Add("vary", "Accept");
+      return refused;
+    }
     return Body(request, cache_.Get(catalog, "v2/json", [&] {
       return DumpJson(openapi::DocumentV2(*catalog));
     }));
@@ -53,20 +60,27 @@ Document OpenApiPaths::DocumentOf(const openapi::CatalogPtr& catalog, const std:
                     [&] { return DumpJson(openapi::DocumentV3(*catalog, group, version)); });
 }
 
-Response OpenApiPaths::Index(const RequestInfo& info, const openapi::CatalogPtr& catalog) {
-  Json paths = Json::object();
-  for (const openapi::Group& group : catalog->groups()) {
-    for (const openapi::GroupVersion& version : group.versions) {
-      const std::string path = PathOf(group.name, version.version);
-      const Document document = DocumentOf(catalog, group.name, version.version);
-      paths[path] = {{"serverRelativeURL",
-                      info.prefix + "/openapi/v3/" + path + "?hash=" + document.hash}};
+Response OpenApiPaths::Index(const Request& request, const RequestInfo& info,
+                             const openapi::CatalogPtr& catalog) {
+  static constexpr std::string_view kStart = "\"/openapi/v3/";
+  const Document index = cache_.Get(catalog, "v3", [&] {
+    Json paths = Json::object();
+    for (const openapi::Group& group : catalog->groups()) {
+      for (const openapi::GroupVersion& version : group.versions) {
+        const std::string path = PathOf(group.name, version.version);
+        const Document document = DocumentOf(catalog, group.name, version.version);
+        paths[path] = {{"serverRelativeURL", "/openapi/v3/" + path + "?hash=" + document.hash}};
+      }
     }
+    return DumpJson({{"paths", std::move(paths)}});
+  });
+  // One index for all workspaces that serve the same; each shows its own URLs.
+  std::string text = *index.body;
+  for (std::size_t at = text.find(kStart); at != std::string::npos;
+       at = text.find(kStart, at + info.prefix.size() + kStart.size())) {
+    text.insert(at + 1, info.prefix);
   }
-  Response response;
-  response.headers.Add("content-type", "application/json");
-  response.Append(DumpJson({{"paths", std::move(paths)}}));
-  return response;
+  return Body(request, {std::make_shared<const std::string>(std::move(text)), index.hash});
 }
 
 std::optional<Response> OpenApiPaths::Answer(const Request& request, const RequestInfo& info,
@@ -76,7 +90,7 @@ std::optional<Response> OpenApiPaths::Answer(const Request& request, const Reque
     return Version2(request, catalog);
   }
   if (segments.size() < 2 || segments[0] != "openapi" || segments[1] != "v3") return std::nullopt;
-  if (segments.size() == 2) return Index(info, catalog);
+  if (segments.size() == 2) return Index(request, info, catalog);
   std::string group, version;
   if (segments.size() == 4 && segments[2] == "api") {
     version = segments[3];

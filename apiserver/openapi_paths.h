@@ -21,7 +21,8 @@ class OpenApiPaths {
   Document DocumentOf(const openapi::CatalogPtr& catalog, const std::string& group,
                       const std::string& version);
   Response Version2(const Request& request, const openapi::CatalogPtr& catalog);
-  Response Index(const RequestInfo& info, const openapi::CatalogPtr& catalog);
+  Response Index(const Request& request, const RequestInfo& info,
+                 const openapi::CatalogPtr& catalog);
   DocumentCache& cache_;
 };
 

@@ -121,7 +121,7 @@ Result<ReadOptions> ParseListOptions(const Call& call) {
           MatchForbidden("resourceVersionMatch is forbidden when continue is provided"));
     }
     if (options.match == Match::kUnset) {
-      causes.push_back(UnsupportedAsListed("resourceVersionMatch", Quoted(match),
+      causes.push_back(UnsupportedValue("resourceVersionMatch", Quoted(match),
                                            {"Exact", "NotOlderThan", ""}));
     }
     if (options.match == Match::kExact && options.resource_version == Revision()) {
@@ -156,7 +156,7 @@ Result<ReadOptions> ParseWatchOptions(const Call& call) {
     }
     if (options.match != Match::kNotOlderThan) {
       causes.push_back(
-          UnsupportedAsListed("resourceVersionMatch", Quoted(match), {"NotOlderThan"}));
+          UnsupportedValue("resourceVersionMatch", Quoted(match), {"NotOlderThan"}));
     }
     if (call.info.query.Has("continue")) {
       causes.push_back(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "apiserver/router_error.h"
 #include "storage/object/resource_key.h"
 
 namespace mailroom::apiserver {
@@ -14,6 +15,7 @@ Result<std::vector<std::string>> SplitPath(std::string_view path) {
   while (!path.empty()) {
     if (path.front() == '/') {
       path.remove_prefix(1);
+      if (path.starts_with('/')) return RouterError(404);  // an empty segment names nothing
       continue;
     }
     const std::size_t end = std::min(path.find('/'), path.size());

@@ -10,6 +10,10 @@ constexpr std::array<std::string_view, 4> kPatchTypes = {
     "application/json-patch+json", "application/merge-patch+json",
     "application/strategic-merge-patch+json", "application/apply-patch+yaml"};
 
+constexpr std::string_view kRepresentations =
+    "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
+    "application/vnd.kubernetes.protobuf";
+
 std::string_view BareType(std::string_view text) {
   text = text.substr(0, text.find(';'));
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -66,24 +70,16 @@ Result<void> CheckRouteMedia(const Request& request, const RequestInfo& info,
     }
   }
   if (AcceptsAny(request)) return Ok();
-  std::string message =
-      "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
-      "application/vnd.kubernetes.protobuf";
+  std::string message(kRepresentations);
   if (info.verb == "list" || info.verb == "watch") {
     message += ", application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
   }
   return RouterError(406, message);
 }
 
-Cause UnsupportedAsListed(std::string field, std::string_view rendered_value,
-                          const std::vector<std::string>& supported) {
-  std::string message = "Unsupported value: " + std::string(rendered_value);
-  const char* between = ": supported values: ";
-  for (const std::string& value : supported) {
-    message += between + Quoted(value);
-    between = ", ";
-  }
-  return {"FieldValueNotSupported", std::move(message), std::move(field)};
+Result<void> CheckDocumentMedia(const Request& request) {
+  if (AcceptsAny(request)) return Ok();
+  return RouterError(406, kRepresentations);
 }
 
 }  // namespace mailroom::apiserver

@@ -20,9 +20,7 @@ Status RouterError(int code, std::string_view message = "");
 // later, by Negotiate.
 Result<void> CheckRouteMedia(const Request& request, const RequestInfo& info,
                              const openapi::ResourceType& type);
-
-// A field error whose supported values keep their order.
-Cause UnsupportedAsListed(std::string field, std::string_view rendered_value,
-                          const std::vector<std::string>& supported);
+// The same for documents about the API.
+Result<void> CheckDocumentMedia(const Request& request);
 
 }  // namespace mailroom::apiserver

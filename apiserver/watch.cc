@@ -153,7 +153,7 @@ Result<std::optional<Revision>> StartOf(Call& call, const ReadOptions& options) 
     if (any) return std::optional<Revision>(store.applied());
     return std::optional<Revision>(*options.resource_version);
   }
-  if (!any) TRY(store.WaitFor(*options.resource_version, limits::kFreshnessWait));
+  if (!any) TRY(store.WaitFor(*options.resource_version, call.patience));
   return std::optional<Revision>();
 }
 

@@ -168,6 +168,17 @@ Writer WriterOf(const Call& call, const WriteOptions& options) {
   writer.api_version = call.type->gvk.ApiVersion();
   writer.subresource = call.info.subresource;
   writer.now = FormatTime(call.hub.clock.Now());
+  // Versions of built-in kinds stay; those of a definition come and go.
+  if (call.type->builtin) return writer;
+  const GroupVersionKind& gvk = call.type->gvk;
+  for (const openapi::Group& group : call.workspace.catalog->groups()) {
+    if (group.name != gvk.group) continue;
+    for (const openapi::GroupVersion& version : group.versions) {
+      if (call.workspace.catalog->Find(gvk.group, version.version, call.type->plural) != nullptr) {
+        writer.served.push_back(GroupVersionKind{gvk.group, version.version, ""}.ApiVersion());
+      }
+    }
+  }
   return writer;
 }
 
@@ -301,7 +312,7 @@ Result<DeleteRequest> ParseDelete(const Call& call) {
   if (!request.propagation.empty() && request.propagation != "Background" &&
       request.propagation != "Foreground" && request.propagation != "Orphan") {
     return Invalid(kKind, "meta.k8s.io", "",
-                   {UnsupportedAsListed("propagationPolicy", Quoted(request.propagation),
+                   {UnsupportedValue("propagationPolicy", Quoted(request.propagation),
                                         {"Foreground", "Background", "Orphan", "nil"})});
   }
   return request;

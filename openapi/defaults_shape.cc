@@ -42,14 +42,25 @@ void SettleText(const Schema& schema, Json& value) {
   }
 }
 
-bool ShowsWhenMissing(const Property& property) {
+bool IsTime(const Schema& schema) {
+  return schema.wire == Wire::kTime || schema.wire == Wire::kMicroTime;
+}
+
+// Lists and times that are missing are shown as null; those of metadata are left out.
+bool ShowsWhenMissing(const Schema& parent, const Property& property) {
   const Schema& schema = *property.schema;
-  if (property.pointer || schema.type == Type::kArray) return false;
+  if (property.pointer) return false;
+  if (schema.type == Type::kArray) return property.always;
+  if (IsTime(schema)) return !parent.is_object_meta;
   return property.always || IsStructure(schema) || schema.wire == Wire::kQuantity;
 }
 
 void AddMissing(const Property& property, Json& object) {
   const Schema& schema = *property.schema;
+  if (schema.type == Type::kArray || IsTime(schema)) {
+    object[property.name] = nullptr;
+    return;
+  }
   if (IsStructure(schema)) {
     SettleShape(schema, object[property.name] = Json::object());
     return;
@@ -105,7 +116,7 @@ void SettleShape(const Schema& schema, Json& value) {
     }
   }
   for (const Property& property : schema.properties) {
-    if (ShowsWhenMissing(property) && !value.contains(property.name)) AddMissing(property, value);
+    if (ShowsWhenMissing(schema, property) && !value.contains(property.name)) AddMissing(property, value);
   }
 }
 

@@ -14,20 +14,26 @@ struct KindRow {
   void (*check)(const BuiltinCheck&);
 };
 
-constexpr std::array<KindRow, 33> kKinds = {{
+constexpr std::array<KindRow, 39> kKinds = {{
     {"", "ConfigMap", CheckConfigMap},
     {"", "Secret", CheckSecret},
     {"", "Pod", CheckPod},
+    {"", "PodTemplate", CheckPodTemplate},
     {"", "Service", CheckService},
     {"", "Namespace", CheckNamespaceObject},
     {"", "ReplicationController", CheckReplicationController},
+    {"", "ReplicationController", CheckReplicationControllerStatus},
     {"", "PersistentVolumeClaim", CheckVolumeClaim},
     {"", "Event", CheckCoreEvent},
     {"events.k8s.io", "Event", CheckNewEvent},
     {"apps", "Deployment", CheckDeployment},
+    {"apps", "Deployment", CheckDeploymentStatus},
     {"apps", "ReplicaSet", CheckReplicaSet},
+    {"apps", "ReplicaSet", CheckReplicaSetStatus},
     {"apps", "StatefulSet", CheckStatefulSet},
+    {"apps", "StatefulSet", CheckStatefulSetStatus},
     {"apps", "DaemonSet", CheckDaemonSet},
+    {"apps", "DaemonSet", CheckDaemonSetStatus},
     {"batch", "Job", CheckJob},
     {"batch", "CronJob", CheckCronJob},
     {"autoscaling", "HorizontalPodAutoscaler", CheckAutoscaler},
@@ -90,6 +96,23 @@ void CheckEnum(const Schema& schema, const Json& value, const std::string& path,
   for (const Json& allowed : schema.enum_values) {
     if (allowed == value) return;
     if (allowed != "") supported.push_back(allowed.get<std::string>());
+  }
+  // Some enumerations are listed in an order of their own.
+  static const std::vector<std::vector<std::string>> kOrders = {
+      {"Always", "OnFailure", "Never"},
+      {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"},
+      {"NoSchedule", "PreferNoSchedule", "NoExecute"},
+      {"File", "FallbackToLogsOnError"},
+      {"PreemptLowerPriority", "Never"},
+      {"", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate",
+       "Socket"},
+  };
+  for (const std::vector<std::string>& order : kOrders) {
+    const auto first = order.begin() + (order.front().empty() ? 1 : 0);
+    if (std::is_permutation(first, order.end(), supported.begin(), supported.end())) {
+      supported = order;
+      break;
+    }
   }
   causes.push_back(NotSupported(path, value, supported));
 }
@@ -154,7 +177,7 @@ void CheckDeclared(const Schema& schema, const Json& value, const std::string& p
   for (const Property& property : schema.properties) {
     if (!property.required || property.schema->wire == Wire::kBool) continue;
     auto member = value.find(property.name);
-    const Json* found = member == value.end() ? nullptr : &*member;
+    const Json* found = member == value.end() || member->is_null() ? nullptr : &*member;
     if (IsMissing(*property.schema, found) && !IsLenient(schema.name, property.name)) {
       causes.push_back(RequiredValue(field_of(property.name)));
     }

@@ -49,6 +49,7 @@ void CheckSelector(const BuiltinCheck& check, const Json& selector, const std::s
 void CheckConfigMap(const BuiltinCheck& check);
 void CheckSecret(const BuiltinCheck& check);
 void CheckPod(const BuiltinCheck& check);
+void CheckPodTemplate(const BuiltinCheck& check);
 void CheckService(const BuiltinCheck& check);
 void CheckDeployment(const BuiltinCheck& check);
 void CheckReplicaSet(const BuiltinCheck& check);
@@ -57,6 +58,12 @@ void CheckDaemonSet(const BuiltinCheck& check);
 void CheckReplicationController(const BuiltinCheck& check);
 void CheckJob(const BuiltinCheck& check);
 void CheckCronJob(const BuiltinCheck& check);
+// Counts in a written status.
+void CheckDeploymentStatus(const BuiltinCheck& check);
+void CheckReplicaSetStatus(const BuiltinCheck& check);
+void CheckReplicationControllerStatus(const BuiltinCheck& check);
+void CheckStatefulSetStatus(const BuiltinCheck& check);
+void CheckDaemonSetStatus(const BuiltinCheck& check);
 void CheckRole(const BuiltinCheck& check);
 void CheckClusterRole(const BuiltinCheck& check);
 void CheckRoleBinding(const BuiltinCheck& check);

@@ -101,7 +101,7 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
        "{spec: {restartPolicy: Sometimes, containers: [{name: a, image: i, resources: {requests: "
        "{cpu: 2}, limits: {cpu: 1}}}]}}",
        {"spec.restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", "
-        "\"Never\", \"OnFailure\"",
+        "\"OnFailure\", \"Never\"",
         "spec.containers[0].resources.requests: Invalid value: \"2\": must be less than or equal "
         "to "
         "cpu limit of 1"}},

@@ -82,7 +82,8 @@ void CheckNewEvent(const BuiltinCheck& check) {
       {"deprecatedLastTimestamp", "lastTimestamp"},
       {"deprecatedCount", "count"}};
   for (const auto& [member, field] : kUnset) {
-    if (Find(check.object, {member}) != nullptr) {
+    const Json* found = Find(check.object, {member});
+    if (found != nullptr && !found->is_null()) {
       check.Invalid(field, "", "needs to be unset");
     }
   }

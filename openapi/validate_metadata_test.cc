@@ -134,7 +134,7 @@ TEST(Metadata, WantsTextInCustomResources) {
 
 TEST(Metadata, WarnsAboutPlainFinalizers) {
   const Json object = Yaml("{metadata: {finalizers: [mine, my.org, my.org/x, orphan]}}");
-  EXPECT_EQ(WarningsFor(DefinedType(), object),
+  EXPECT_EQ(WarningsFor(DefinedType(), object, nullptr),
             (std::vector<std::string>{
                 "metadata.finalizers: \"mine\": prefer a domain-qualified finalizer name to avoid "
                 "accidental conflicts with other finalizer writers",

@@ -169,11 +169,7 @@ std::string RenderedNumber(double value) {
 
 Cause NotSupported(std::string field, const Json& value,
                    const std::vector<std::string>& supported) {
-  std::string list;
-  for (const std::string& name : supported) list += (list.empty() ? "" : ", ") + Quoted(name);
-  return {"FieldValueNotSupported",
-          "Unsupported value: " + Rendered(value) + ": supported values: " + list,
-          std::move(field)};
+  return UnsupportedValue(std::move(field), Rendered(value), supported);
 }
 
 void AddInvalid(std::vector<Cause>& causes, const std::string& field, const Json& value,

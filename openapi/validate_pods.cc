@@ -1,166 +1,109 @@
-// Pods and the pod templates of workloads.
+// Pods: what concerns the pod as a whole, and what an update may change.
+#include "openapi/validate_pods.h"
+
 #include <algorithm>
-#include <set>
 
 #include "openapi/normalize_quantity.h"
-#include "openapi/validate_builtin.h"
 #include "openapi/validate_names.h"
 
 namespace mailroom::openapi {
 namespace {
 
-std::string Indexed(const std::string& path, std::size_t i) {
-  return path + "[" + std::to_string(i) + "]";
+constexpr std::size_t kNameservers = 3;
+constexpr std::size_t kSearches = 32;
+constexpr std::size_t kSearchBytes = 2048;
+
+void CheckNameServers(const PodCheck& pod) {
+  const std::string path = pod.path + ".dnsConfig";
+  const Json* config = Find(pod.spec, {"dnsConfig"});
+  if (StringAt(pod.spec, {"dnsPolicy"}) == "None") {
+    if (config == nullptr) {
+      return pod.check.Required(path, "must provide `dnsConfig` when `dnsPolicy` is None");
+    }
+    if (ArrayAt(*config, {"nameservers"}).empty()) {
+      return pod.check.Required(
+          path + ".nameservers",
+          "must provide at least one DNS nameserver when `dnsPolicy` is None");
+    }
+  }
+  if (config == nullptr) return;
+  const Json& servers = ArrayAt(*config, {"nameservers"});
+  if (servers.size() > kNameservers) {
+    pod.check.Invalid(path + ".nameservers", servers, "must not have more than 3 nameservers");
+  }
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    if (!servers[i].is_string() || IsIpAddress(servers[i].get<std::string>())) continue;
+    pod.check.Invalid(Indexed(path + ".nameservers", i), servers[i],
+                      "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+  }
+  const Json& searches = ArrayAt(*config, {"searches"});
+  std::size_t bytes = searches.empty() ? 0 : searches.size() - 1;
+  for (const Json& search : searches) bytes += search.is_string() ? search.get<std::string>().size() : 0;
+  if (searches.size() > kSearches) {
+    pod.check.Invalid(path + ".searches", searches, "must not have more than 32 search paths");
+  }
+  if (bytes > kSearchBytes) {
+    pod.check.Invalid(path + ".searches", searches,
+                      "must not have more than 2048 characters (including spaces) in the search list");
+  }
+  const Json& options = ArrayAt(*config, {"options"});
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    if (StringAt(options[i], {"name"}).empty()) {
+      pod.check.Required(Indexed(path + ".options", i), "must not be empty");
+    }
+  }
 }
 
-class PodSpecChecker {
- public:
-  PodSpecChecker(const BuiltinCheck& check, const Json& spec, std::string path)
-      : check_(check), spec_(spec), path_(std::move(path)) {}
-
-  void Run(const std::vector<std::string>& extra_volumes) {
-    volumes_.insert(extra_volumes.begin(), extra_volumes.end());
-    Volumes();
-    if (ArrayAt(spec_, {"containers"}).empty()) check_.Required(path_ + ".containers");
-    std::set<std::string> names;
-    Containers("containers", names);
-    Containers("initContainers", names);
-  }
-
- private:
-  void Label(const std::string& field, const std::string& name) {
-    if (name.empty()) return check_.Required(field);
-    AddInvalid(check_.causes, field, name, CheckLabel(name));
-  }
-
-  void Volumes() {
-    const Json& list = ArrayAt(spec_, {"volumes"});
-    std::set<std::string> seen;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const std::string field = Indexed(path_ + ".volumes", i);
-      const std::string name = StringAt(list[i], {"name"});
-      Label(field + ".name", name);
-      if (!name.empty() && !seen.insert(name).second) {
-        check_.causes.push_back(DuplicateValue(field + ".name", Quoted(name)));
-      }
-      volumes_.insert(name);
-      if (list[i].size() > 2) {
-        check_.Forbidden(field + "." + std::prev(list[i].end()).key(),
-                         "may not specify more than 1 volume type");
-      }
+void CheckHostAliases(const PodCheck& pod) {
+  const Json& aliases = ArrayAt(pod.spec, {"hostAliases"});
+  for (std::size_t i = 0; i < aliases.size(); ++i) {
+    const std::string path = Indexed(pod.path + ".hostAliases", i);
+    const std::string ip = StringAt(aliases[i], {"ip"});
+    if (!IsIpAddress(ip)) {
+      pod.check.Invalid(path + ".ip", ip,
+                        "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    }
+    const Json& names = ArrayAt(aliases[i], {"hostnames"});
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      if (!names[k].is_string()) continue;
+      AddInvalid(pod.check.causes, Indexed(path + ".hostnames", k), names[k],
+                 CheckSubdomain(names[k].get<std::string>()));
     }
   }
+}
 
-  void Containers(const char* member, std::set<std::string>& names) {
-    const Json& list = ArrayAt(spec_, {member});
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const Json& container = list[i];
-      const std::string field = Indexed(path_ + "." + member, i);
-      const std::string name = StringAt(container, {"name"});
-      Label(field + ".name", name);
-      if (!names.insert(name).second && !name.empty()) {
-        check_.causes.push_back(DuplicateValue(field + ".name", Quoted(name)));
-      }
-      if (StringAt(container, {"image"}).empty()) check_.Required(field + ".image");
-      Ports(container, field + ".ports");
-      Environment(container, field + ".env");
-      Mounts(container, field + ".volumeMounts");
-      Resources(container, field + ".resources");
+void CheckNames(const PodCheck& pod) {
+  struct Row {
+    const char* member;
+    Complaints (*check)(std::string_view);
+  };
+  static constexpr Row kRows[] = {
+      {"serviceAccountName", CheckSubdomain}, {"nodeName", CheckSubdomain},
+      {"hostname", CheckLabel},               {"subdomain", CheckLabel},
+      {"priorityClassName", CheckSubdomain},  {"runtimeClassName", CheckSubdomain},
+  };
+  for (const Row& row : kRows) {
+    const std::string value = StringAt(pod.spec, {row.member});
+    if (value.empty()) continue;
+    AddInvalid(pod.check.causes, pod.path + "." + row.member, value, row.check(value));
+  }
+}
+
+// On the node's own network a container's port is the node's.
+void CheckHostNetwork(const PodCheck& pod) {
+  if (!BoolAt(pod.spec, {"hostNetwork"})) return;
+  const Json& containers = ArrayAt(pod.spec, {"containers"});
+  for (std::size_t i = 0; i < containers.size(); ++i) {
+    const Json& ports = ArrayAt(containers[i], {"ports"});
+    for (std::size_t k = 0; k < ports.size(); ++k) {
+      const std::int64_t host = IntAt(ports[k], {"hostPort"});
+      if (host == 0 || host == IntAt(ports[k], {"containerPort"})) continue;
+      pod.check.Invalid(
+          Indexed(Indexed(pod.path + ".containers", i) + ".ports", k) + ".hostPort", host,
+          "must match `containerPort` when `hostNetwork` is true");
     }
   }
-
-  void Ports(const Json& container, const std::string& path) {
-    const Json& list = ArrayAt(container, {"ports"});
-    std::set<std::string> names;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const std::string field = Indexed(path, i);
-      const std::string name = StringAt(list[i], {"name"});
-      if (!name.empty()) {
-        const Complaints complaints = CheckPortName(name);
-        AddInvalid(check_.causes, field + ".name", name, complaints);
-        if (complaints.empty() && !names.insert(name).second) {
-          check_.causes.push_back(DuplicateValue(field + ".name", Quoted(name)));
-        }
-      }
-      const std::int64_t port = IntAt(list[i], {"containerPort"});
-      if (port == 0) {
-        check_.Required(field + ".containerPort");
-      } else {
-        AddInvalid(check_.causes, field + ".containerPort", port, CheckPort(port));
-      }
-      if (const std::int64_t host = IntAt(list[i], {"hostPort"}); host != 0) {
-        AddInvalid(check_.causes, field + ".hostPort", host, CheckPort(host));
-      }
-    }
-  }
-
-  void Environment(const Json& container, const std::string& path) {
-    const Json& list = ArrayAt(container, {"env"});
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const std::string name = StringAt(list[i], {"name"});
-      const bool printable = std::all_of(name.begin(), name.end(),
-                                         [](char c) { return c >= 0x20 && c < 0x7f && c != '='; });
-      if (!printable) {
-        check_.Invalid(Indexed(path, i) + ".name", name,
-                       "a valid environment variable name must consist only of printable ASCII "
-                       "characters other than '='");
-      }
-      if (Find(list[i], {"valueFrom"}) != nullptr && !StringAt(list[i], {"value"}).empty()) {
-        check_.Invalid(Indexed(path, i) + ".valueFrom", "",
-                       "may not be specified when `value` is not empty");
-      }
-    }
-  }
-
-  void Mounts(const Json& container, const std::string& path) {
-    const Json& list = ArrayAt(container, {"volumeMounts"});
-    std::set<std::string> places;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const std::string field = Indexed(path, i);
-      const std::string name = StringAt(list[i], {"name"});
-      const std::string place = StringAt(list[i], {"mountPath"});
-      if (name.empty()) check_.Required(field + ".name");
-      if (!volumes_.contains(name)) {
-        check_.causes.push_back(
-            {"FieldValueNotFound", "Not found: " + Quoted(name), field + ".name"});
-      }
-      if (place.empty()) check_.Required(field + ".mountPath");
-      if (!places.insert(place).second) {
-        check_.Invalid(field + ".mountPath", place, "must be unique");
-      }
-    }
-  }
-
-  void Resources(const Json& container, const std::string& path) {
-    for (const char* list : {"limits", "requests"}) {
-      const Json* amounts = Find(container, {"resources", list});
-      if (amounts == nullptr || !amounts->is_object()) continue;
-      for (const auto& [name, amount] : amounts->items()) {
-        const auto millis = QuantityMillis(amount.is_string() ? amount.get<std::string>() : "");
-        if (millis && *millis < 0) {
-          check_.Invalid(path + "." + list + "[" + name + "]", amount,
-                         "must be greater than or equal to 0");
-        }
-      }
-    }
-    const Json* requests = Find(container, {"resources", "requests"});
-    if (requests == nullptr || !requests->is_object()) return;
-    for (const auto& [name, amount] : requests->items()) {
-      const std::string limit = StringAt(container, {"resources", "limits", name});
-      if (limit.empty() || !amount.is_string()) continue;
-      const auto wanted = QuantityMillis(amount.get<std::string>()), most = QuantityMillis(limit);
-      if (wanted && most && *wanted > *most) {
-        check_.Invalid(path + ".requests", amount,
-                       "must be less than or equal to " + name + " limit of " + limit);
-      }
-    }
-  }
-
-  const BuiltinCheck& check_;
-  const Json& spec_;
-  std::string path_;
-  std::set<std::string> volumes_;
-};
+}
 
 // The spec with everything an update may change taken from `old`.
 Json WithMutableParts(Json spec, const Json& old) {
@@ -180,16 +123,59 @@ Json WithMutableParts(Json spec, const Json& old) {
       Erase(spec, {member});
     }
   }
+  if (IntAt(old, {"terminationGracePeriodSeconds"}) < 0 &&
+      IntAt(spec, {"terminationGracePeriodSeconds"}) == 1) {
+    Set(spec, {"terminationGracePeriodSeconds"}, IntAt(old, {"terminationGracePeriodSeconds"}));
+  }
   // Binding writes the node once.
   if (StringAt(old, {"nodeName"}).empty()) Erase(spec, {"nodeName"});
   return spec;
 }
 
+void CheckDeadline(const BuiltinCheck& check) {
+  const Json* now = Find(check.object, {"spec", "activeDeadlineSeconds"});
+  const Json* before = Find(*check.old, {"spec", "activeDeadlineSeconds"});
+  if (before == nullptr || !before->is_number_integer()) return;
+  if (now == nullptr) {
+    return check.Invalid("spec.activeDeadlineSeconds", Json(),
+                         "must not update from a positive integer to nil value");
+  }
+  if (now->is_number_integer() && now->get<std::int64_t>() > before->get<std::int64_t>()) {
+    check.Invalid("spec.activeDeadlineSeconds", *now,
+                  "must be less than or equal to previous value");
+  }
+}
+
 }  // namespace
+
+std::string Indexed(const std::string& path, std::size_t i) {
+  return path + "[" + std::to_string(i) + "]";
+}
 
 void CheckPodSpec(const BuiltinCheck& check, const Json& spec, const std::string& path,
                   const std::vector<std::string>& extra_volumes) {
-  PodSpecChecker(check, spec, path).Run(extra_volumes);
+  PodCheck pod{check, spec, path};
+  for (const std::string& name : extra_volumes) pod.volumes[name] = nullptr;
+  CheckVolumes(pod);
+  CheckContainers(pod);
+  CheckHostNetwork(pod);
+  CheckPodSecurity(pod);
+  CheckScheduling(pod);
+  CheckNameServers(pod);
+  CheckNames(pod);
+  CheckHostAliases(pod);
+  const Json* deadline = Find(spec, {"activeDeadlineSeconds"});
+  if (deadline != nullptr && deadline->is_number_integer() &&
+      (deadline->get<std::int64_t>() < 1 || deadline->get<std::int64_t>() > INT32_MAX)) {
+    check.Invalid(path + ".activeDeadlineSeconds", *deadline,
+                  "must be between 1 and 2147483647, inclusive");
+  }
+}
+
+void CheckPodTemplate(const BuiltinCheck& check) {
+  static const Json kNone = Json::object();
+  const Json* spec = Find(check.object, {"template", "spec"});
+  CheckPodSpec(check, spec == nullptr ? kNone : *spec, "template.spec");
 }
 
 void CheckPod(const BuiltinCheck& check) {
@@ -197,6 +183,7 @@ void CheckPod(const BuiltinCheck& check) {
   const Json* spec = Find(check.object, {"spec"});
   CheckPodSpec(check, spec == nullptr ? kNone : *spec, "spec");
   if (check.old == nullptr || spec == nullptr) return;
+  CheckDeadline(check);
   const Json* before = Find(*check.old, {"spec"});
   if (before == nullptr || *before == *spec || WithMutableParts(*spec, *before) == *before) return;
   check.Forbidden(

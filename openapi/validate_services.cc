@@ -4,13 +4,10 @@
 #include "openapi/validate.h"
 #include "openapi/validate_builtin.h"
 #include "openapi/validate_names.h"
+#include "openapi/validate_pods.h"
 
 namespace mailroom::openapi {
 namespace {
-
-std::string Indexed(const std::string& path, std::size_t i) {
-  return path + "[" + std::to_string(i) + "]";
-}
 
 bool IsHeadless(const Json& service) {
   return StringAt(service, {"spec", "clusterIP"}) == "None" ||
@@ -143,6 +140,15 @@ void CheckService(const BuiltinCheck& check) {
   } else if (IsHeadless(check.object) && type != "ClusterIP") {
     check.Invalid("spec.clusterIPs[0]", "None",
                   "may not be set to 'None' for " + type + " services");
+  }
+  const Json& ips = ArrayAt(check.object, {"spec", "clusterIPs"});
+  const std::string ip = StringAt(check.object, {"spec", "clusterIP"});
+  if (!ips.empty() && ips.front() != ip) {
+    check.Invalid("spec.clusterIPs", ips, "first value must match `clusterIP`");
+  }
+  if (!ip.empty() && ip != "None" && !IsIpAddress(ip)) {
+    check.Invalid("spec.clusterIPs[0]", ip,
+                  "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
   }
   for (Cause& cause : ValidateLabels(Find(check.object, {"spec", "selector"}), "spec.selector")) {
     check.causes.push_back(std::move(cause));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "openapi/crd.h"
@@ -34,8 +35,11 @@ void WarnAboutFormats(const Json& crd, std::vector<std::string>& warnings) {
   }
 }
 
-void WarnAboutFinalizers(const Json& object, std::vector<std::string>& warnings) {
+void WarnAboutFinalizers(const Json& object, const Json* old, std::vector<std::string>& warnings) {
+  const std::vector<std::string> known =
+      old == nullptr ? std::vector<std::string>() : StringsAt(*old, {"metadata", "finalizers"});
   for (const std::string& name : StringsAt(object, {"metadata", "finalizers"})) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     if (name.find('/') != std::string::npos || name == "orphan" || name == "foregroundDeletion") {
       continue;
     }
@@ -49,9 +53,10 @@ void WarnAboutFinalizers(const Json& object, std::vector<std::string>& warnings)
 
 }  // namespace
 
-std::vector<std::string> WarningsFor(const ResourceType& type, const Json& object) {
+std::vector<std::string> WarningsFor(const ResourceType& type, const Json& object,
+                                     const Json* old) {
   std::vector<std::string> warnings;
-  if (!type.builtin) WarnAboutFinalizers(object, warnings);
+  if (!type.builtin) WarnAboutFinalizers(object, old, warnings);
   if (type.gvk.kind == "CustomResourceDefinition") WarnAboutFormats(object, warnings);
   return warnings;
 }

@@ -25,6 +25,8 @@ inline constexpr std::size_t kCompiledPatterns = 1024;             // patterns k
 inline constexpr std::int64_t kPatternBytes = 2 * 1024 * 1024;     // memory one pattern may use
 inline constexpr std::size_t kConfigBytes = 1024 * 1024;           // data of a ConfigMap or Secret
 inline constexpr std::size_t kFieldManagerBytes = 128;
+inline constexpr std::size_t kWarningCharacters = 4096;            // of one answer's warnings
+inline constexpr std::size_t kWarningCutCharacters = 256;          // of each, past that
 
 // CEL and definitions. Costs are in CEL's units, the same as kube-apiserver's.
 inline constexpr int kCelDepth = 250;                      // nesting of a text, as cel-go

@@ -263,11 +263,9 @@ Cause UnsupportedValue(std::string field, std::string rendered_value,
                        const std::vector<std::string>& supported) {
   std::string detail;
   if (!supported.empty()) {
-    std::vector<std::string> sorted = supported;
-    std::sort(sorted.begin(), sorted.end());
     detail = "supported values: ";
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-      detail += (i ? ", " : "") + Quoted(sorted[i]);
+    for (std::size_t i = 0; i < supported.size(); ++i) {
+      detail += (i ? ", " : "") + Quoted(supported[i]);
     }
   }
   return FieldCause("FieldValueNotSupported", "Unsupported value", std::move(field),
