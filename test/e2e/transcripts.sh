@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# The transcripts, played against a real kube-apiserver and against Mailroom over its socket: the
+# same files that the unit tests play in process, so every expectation is proven by the original.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+say "a real kube-apiserver answers as the transcripts say"
+start_wec transcripts
+python3 "$root/hack/compare" --kubeconfig "$wec_kubeconfig" --peer "$root"/test/transcripts/*.txt ||
+  fail "kube-apiserver differs"
+
+say "Mailroom answers the same over HTTPS"
+start_hub
+k root apply -f - <<'YAML'
+apiVersion: mailbox.kubestellar.io/v1alpha1
+kind: Workspace
+metadata: {name: c1}
+spec: {type: cluster}
+YAML
+python3 "$root/hack/compare" --kubeconfig "$dir/hub.admin" --prefix /clusters/c1 \
+  "$root"/test/transcripts/*.txt || fail "Mailroom differs"
+say "transcripts hold"
