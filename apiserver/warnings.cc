@@ -25,20 +25,13 @@ std::string_view Cut(std::string_view text, std::size_t characters) {
   return text.substr(0, at);
 }
 
-// A text that a header cannot carry is not sent.
-bool IsPrintable(std::string_view text) {
-  for (char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    if (u < 0x20 || u == 0x7f) return false;
-  }
-  return true;
-}
-
+// A header carries no control characters: a line break becomes a space.
 std::string Header(std::string_view text) {
   std::string out = "299 - \"";
   for (char c : text) {
+    const auto u = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') out += '\\';
-    out += c;
+    out += u < 0x20 || u == 0x7f ? ' ' : c;
   }
   return out + "\"";
 }
@@ -50,7 +43,7 @@ void AddWarnings(const std::vector<std::string>& texts, Headers& headers) {
   std::vector<std::string_view> sent;
   std::size_t total = 0;
   for (const std::string& text : texts) {
-    if (text.empty() || !IsPrintable(text) || !seen.insert(text).second) continue;
+    if (text.empty() || !seen.insert(text).second) continue;
     sent.push_back(text);
     total += Characters(text);
   }

@@ -19,8 +19,8 @@ TEST(Warnings, AreQuotedAndSentOnce) {
   EXPECT_EQ(Sent({"caf\u00e9"}), (std::vector<std::string>{"299 - \"caf\u00e9\""}));
 }
 
-TEST(Warnings, ThatNoHeaderCanCarryAreLeftOut) {
-  EXPECT_EQ(Sent({"two\nlines", "fine"}), (std::vector<std::string>{R"(299 - "fine")"}));
+TEST(Warnings, BreakNoHeader) {
+  EXPECT_EQ(Sent({"two\r\nlines"}), (std::vector<std::string>{R"(299 - "two  lines")"}));
 }
 
 TEST(Warnings, AreCutWhenTheyAreTooMany) {
