@@ -1,5 +1,7 @@
 #include "apiserver/dispatcher.h"
 
+#include <algorithm>
+
 #include "apiserver/authn.h"
 #include "apiserver/authz.h"
 #include "apiserver/deadline.h"
@@ -116,6 +118,14 @@ void AddCommonHeaders(const Request& request, Response& response) {
 
 }  // namespace
 
+Dispatcher::Dispatcher(const Hub& hub) : hub_(hub) {
+  for (int digit = 0; digit < 6; ++digit) {
+    answers_.push_back(&metrics_.AddCounter("mailroom_answers_total", "Requests answered, by code.",
+                                            "code=\"" + std::to_string(digit) + "xx\""));
+  }
+  AddStorageMetrics(metrics_, hub.store);
+}
+
 bool Dispatcher::MayBlock(const Request& request) const {
   if (hub_.reads_wait) return true;
   if (request.method != "GET" && request.method != "HEAD") return true;
@@ -129,6 +139,7 @@ Response Dispatcher::Handle(const Request& request) {
   auto response = Route(request, nullptr);
   Response out = response.ok() ? std::move(*response) : RenderError(request, response.error());
   AddCommonHeaders(request, out);
+  answers_[static_cast<std::size_t>(std::clamp(out.code / 100, 0, 5))]->Add();
   return out;
 }
 
@@ -178,6 +189,9 @@ Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, 
 Result<Response> Dispatcher::NonResource(const Request& request, const RequestInfo& info) {
   if (auto health = HealthAnswer(info)) return std::move(*health);
   if (request.method != "GET") return RouterError(405);
+  if (info.path == "/metrics" && info.workspace.name() == kRootWorkspace) {
+    return TextResponse(200, metrics_.Text());
+  }
   if (info.path == "/version") {
     return InAcceptedMedia(request, JsonResponse(200, DumpJsonPretty(VersionDocument())));
   }

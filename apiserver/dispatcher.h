@@ -4,13 +4,14 @@
 
 #include "apiserver/call.h"
 #include "apiserver/discovery.h"
+#include "apiserver/metrics.h"
 #include "apiserver/openapi_paths.h"
 
 namespace mailroom::apiserver {
 
 class Dispatcher {
  public:
-  explicit Dispatcher(const Hub& hub) : hub_(hub) {}
+  explicit Dispatcher(const Hub& hub);
 
   // Never fails: errors are rendered.
   Response Handle(const Request& request);
@@ -28,6 +29,8 @@ class Dispatcher {
   Result<Response> NonResource(const Request& request, const RequestInfo& info);
 
   const Hub& hub_;
+  Metrics metrics_;
+  std::vector<Counter*> answers_;  // by the first digit of the code
   DocumentCache documents_;
   Discovery discovery_{documents_};
   OpenApiPaths openapi_{documents_};

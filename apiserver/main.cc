@@ -68,7 +68,9 @@ Result<std::unique_ptr<storage::Store>> OpenStore(const Options& options) {
   return storage::OpenEtcd({.endpoints = options.etcd_servers,
                             .ca_file = options.etcd_ca_file,
                             .cert_file = options.etcd_cert_file,
-                            .key_file = options.etcd_key_file});
+                            .key_file = options.etcd_key_file,
+                            .user = options.etcd_user,
+                            .password_file = options.etcd_password_file});
 }
 
 // The signals that only the main thread takes: to stop, and to look at certificate files.

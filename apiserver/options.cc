@@ -89,6 +89,8 @@ const std::map<std::string, Setter>& Flags() {
       {"--etcd-cafile", Text(&Options::etcd_ca_file)},
       {"--etcd-certfile", Text(&Options::etcd_cert_file)},
       {"--etcd-keyfile", Text(&Options::etcd_key_file)},
+      {"--etcd-user", Text(&Options::etcd_user)},
+      {"--etcd-password-file", Text(&Options::etcd_password_file)},
       {"--client-ca-file", Text(&Options::client_ca_file)},
       {"--tls-cert-file", Text(&Options::tls_cert_file)},
       {"--tls-private-key-file", Text(&Options::tls_key_file)},
@@ -139,12 +141,16 @@ Result<Options> ParseOptions(const std::vector<std::string>& args) {
   if (options.etcd_cert_file.empty() != options.etcd_key_file.empty()) {
     return BadRequest("--etcd-certfile and --etcd-keyfile go together");
   }
+  if (options.etcd_user.empty() != options.etcd_password_file.empty()) {
+    return BadRequest("--etcd-user and --etcd-password-file go together");
+  }
   return options;
 }
 
 std::string OptionsUsage() {
   return "usage: mailroom serve --data-dir DIR [--listen HOST:PORT] [--kubeconfig-out FILE]\n"
-         "         [--etcd-servers URL,URL... [--etcd-cafile F] [--etcd-certfile F --etcd-keyfile F]]\n"
+         "         [--etcd-servers URL,URL... [--etcd-cafile F] [--etcd-certfile F --etcd-keyfile F]\n"
+         "             [--etcd-user NAME --etcd-password-file F]]\n"
          "         [--client-ca-file F]\n"
          "         [--tls-cert-file F --tls-private-key-file F] [--tls-san NAME,NAME...]\n"
          "         [--io-threads N] [--max-request-body-bytes N] [--max-connections N]\n"

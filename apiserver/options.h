@@ -18,6 +18,7 @@ struct Options {
   std::string kubeconfig_out;
   std::vector<std::string> etcd_servers;  // empty: the embedded engine
   std::string etcd_ca_file, etcd_cert_file, etcd_key_file;
+  std::string etcd_user, etcd_password_file;
   std::string client_ca_file;
   std::string tls_cert_file, tls_key_file;
   std::vector<std::string> extra_sans;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
+#include <ctime>
 #include <mutex>
 #include <vector>
 
@@ -20,7 +21,8 @@ std::string Milliseconds(double seconds) {
 }
 
 std::string Load::Latency() const {
-  return "p50 " + Milliseconds(p50) + ", p99 " + Milliseconds(p99);
+  return "p50 " + Milliseconds(p50) + ", p99 " + Milliseconds(p99) + ", cpu " +
+         std::to_string(static_cast<int>(cpu * 1e6)) + " us";
 }
 
 void Head() { std::printf("%-52s %12s %-10s %12s\n", "what", "measured", "unit", "target"); }
@@ -76,6 +78,7 @@ Load RunWriters(const CommitOne& commit, int writers, int total) {
     });
   };
   const Clock::time_point start = Clock::now();
+  const std::clock_t cpu = std::clock();
   for (int i = 0; i < writers; ++i) issue();
   {
     std::unique_lock lock(mutex);
@@ -84,7 +87,9 @@ Load RunWriters(const CommitOne& commit, int writers, int total) {
   const double elapsed = Seconds(Clock::now() - start);
   if (failed > 0) std::printf("!! %d transactions failed\n", failed.load());
   std::sort(latencies.begin(), latencies.end());
-  return {total / elapsed, latencies[latencies.size() / 2], latencies[latencies.size() * 99 / 100]};
+  const double used = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+  return {total / elapsed, latencies[latencies.size() / 2], latencies[latencies.size() * 99 / 100],
+          used / total};
 }
 
 Load RunWriters(Store& store, int writers, int total) {

@@ -26,6 +26,7 @@ Txn PutTxn(const ResourceKey& key);
 struct Load {
   double per_second;
   double p50, p99;  // seconds
+  double cpu;       // seconds of this process per transaction
 
   std::string Latency() const;
 };

@@ -6,7 +6,9 @@
 
 #include "etcd.grpc.pb.h"
 #include "storage/bench_load.h"
+#include "storage/cached_store.h"
 #include "storage/etcd_store.h"
+#include "storage/object/limits.h"
 #include "storage/test_etcd.h"
 
 namespace mailroom::storage {
@@ -53,16 +55,38 @@ void Bench(const std::string& version) {
     const int total = writers == 1 ? 2'000 : 20'000;
     // Interleaved, so that a noisy moment hits both.
     double least = 0, ours = 0;
-    Load load = {};
+    Load load = {}, bare = {};
     for (int round = 0; round < 2; ++round) {
-      least += RunWriters(plain, writers, total).per_second / 2;
+      bare = RunWriters(plain, writers, total);
+      least += bare.per_second / 2;
       load = RunWriters(**store, writers, total);
       ours += load.per_second / 2;
     }
     const std::string who = "etcd " + version + ", " + std::to_string(writers) + " writers, ";
-    Row(who + "minimal client", least, "txn/s", 0);
+    Row(who + "minimal client", least, "txn/s", 0, bare.Latency());
     Row(who + "engine", ours, "txn/s", 0.8 * least, load.Latency());
   }
+}
+
+// How long a hub takes to load what is there, by range.
+void BenchStart(const std::string& version) {
+  constexpr int kObjects = 100'000;
+  const std::string program = testing::EtcdProcess::Program(version);
+  if (program.empty()) return;
+  // Durability is not what is measured here.
+  testing::EtcdProcess server(program, 1, {"--unsafe-no-fsync"});
+  const EtcdOptions options{.endpoints = server.endpoints()};
+  {
+    std::unique_ptr<Store> store = testing::ConnectEtcd(options).value();
+    RunWriters(*store, 256, kObjects);
+  }
+  const Clock::time_point start = Clock::now();
+  std::unique_ptr<Store> store = OpenEtcd(options).value();
+  auto cache = CachedStore::Start(*store, {.history_events = limits::kHistoryEvents,
+                                           .watch_queue = limits::kWatchQueueEvents})
+                   .value();
+  Row("etcd " + version + ", start-up over 100,000 objects", Seconds(Clock::now() - start) * 1000,
+      "ms", 10'000, std::to_string(cache->Stats().objects) + " objects");
 }
 
 }  // namespace
@@ -72,5 +96,7 @@ int main() {
   mailroom::storage::bench::Head();
   mailroom::storage::Bench("3.4");
   mailroom::storage::Bench("3.5");
+  mailroom::storage::BenchStart("3.4");
+  mailroom::storage::BenchStart("3.5");
   return 0;
 }

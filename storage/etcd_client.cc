@@ -101,6 +101,11 @@ Result<std::shared_ptr<EtcdClient>> EtcdClient::Open(const EtcdOptions& options)
   if (options.cert_file.empty() != options.key_file.empty()) {
     return BadRequest("storage: etcd client certificate and key belong together");
   }
+  EtcdOptions settled = options;
+  if (!options.password_file.empty()) {
+    const std::string text = TRY(ReadFile(options.password_file));
+    settled.password = text.substr(0, text.find_first_of("\r\n"));
+  }
   std::vector<Endpoint> endpoints;
   for (const std::string& url : options.endpoints) {
     constexpr std::string_view kTls = "https://", kPlain = "http://";
@@ -120,7 +125,7 @@ Result<std::shared_ptr<EtcdClient>> EtcdClient::Open(const EtcdOptions& options)
         grpc::CreateCustomChannel(endpoint.address, credentials, MakeArguments()));
     endpoints.push_back(std::move(endpoint));
   }
-  return std::shared_ptr<EtcdClient>(new EtcdClient(options, std::move(endpoints)));
+  return std::shared_ptr<EtcdClient>(new EtcdClient(std::move(settled), std::move(endpoints)));
 }
 
 EtcdClient::Endpoint& EtcdClient::Pick() {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <fstream>
+
 #include "storage/etcd_store.h"
 #include "storage/test_etcd.h"
 #include "storage/test_proxy.h"
@@ -82,8 +84,11 @@ TEST(EtcdSecurity, PasswordsAreUsedAndDemanded) {
   EXPECT_FALSE(OpenEtcd({.endpoints = server.endpoints()}).ok());
   EXPECT_FALSE(
       OpenEtcd({.endpoints = server.endpoints(), .user = "root", .password = "wrong"}).ok());
-  Result<std::unique_ptr<Store>> store =
-      OpenEtcd({.endpoints = server.endpoints(), .user = "root", .password = "secret"});
+  TemporaryDirectory files;
+  std::ofstream(files.path() + "/password") << "secret\n";
+  Result<std::unique_ptr<Store>> store = OpenEtcd({.endpoints = server.endpoints(),
+                                                   .user = "root",
+                                                   .password_file = files.path() + "/password"});
   ASSERT_TRUE(store.ok()) << store.error().message();
   EXPECT_EQ(RunAndJudge(**store, {.clients = 2, .calls = 50}), Lines{});
   // A restarted server has forgotten all tokens.

@@ -19,6 +19,7 @@ struct EtcdOptions {
   std::string key_file = {};
   std::string user = {};  // password authentication, when not empty
   std::string password = {};
+  std::string password_file = {};  // its first line instead of `password`, when not empty
 };
 
 // Fails with a clear message when no endpoint answers.
