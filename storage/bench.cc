@@ -107,6 +107,7 @@ void BenchRiver(bool everyone) {
   }
   std::atomic<std::uint64_t> drained = 0;
   const std::uint64_t expected = revision * (everyone ? kWatchers : 1);
+  const double cpu = CpuSeconds();
   const Clock::time_point start = Clock::now();
   std::jthread reader([&] {
     std::vector<Watcher::Item> items;
@@ -123,10 +124,12 @@ void BenchRiver(bool everyone) {
   const double applied = Seconds(Clock::now() - start);
   reader.join();
   const double delivered = Seconds(Clock::now() - start);
+  const double used = (CpuSeconds() - cpu) / static_cast<double>(revision);
   Row(everyone ? "river, 100 watchers of one collection" : "river, 100 watchers, one each",
       static_cast<double>(revision) / delivered, "events/s", 100'000,
       "applied at " + std::to_string(static_cast<int>(static_cast<double>(revision) / applied)) +
-          "/s, deliveries " + std::to_string(drained.load()));
+          "/s, deliveries " + std::to_string(drained.load()) + ", cpu per event " +
+          std::to_string(static_cast<int>(used * 1e9)) + " ns");
 }
 
 std::size_t ResidentBytes() {
@@ -149,16 +152,18 @@ void BenchMemory(const std::string& directory) {
   malloc_trim(0);
   const std::size_t before = ResidentBytes();
   const std::size_t heap_before = mallinfo2().uordblks;
+  const double cpu = CpuSeconds();
   const Clock::time_point start = Clock::now();
   auto store = OpenEmbedded(path).value();
   const double opened = Seconds(Clock::now() - start);
   auto cache = CachedStore::Start(*store, CacheOptions()).value();
   const double started = Seconds(Clock::now() - start);
+  const double used = CpuSeconds() - cpu;
   malloc_trim(0);
   const double heap = static_cast<double>(mallinfo2().uordblks - heap_before) / kObjects;
   const double resident = static_cast<double>(ResidentBytes() - before) / kObjects;
   Row("start-up over 100,000 objects, ms", started * 1000, "ms", 10'000,
-      "open " + std::to_string(static_cast<int>(opened * 1000)) + " ms");
+      "open " + Milliseconds(opened) + ", cpu " + Milliseconds(used));
   Row("memory per cached object of " + std::to_string(value_bytes) + " bytes, resident", resident,
       "bytes", 1638, "heap " + std::to_string(static_cast<int>(heap)));
 }

@@ -14,6 +14,8 @@ namespace mailroom::storage::bench {
 
 double Seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
+double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
 std::string Milliseconds(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f ms", seconds * 1000);
@@ -78,7 +80,7 @@ Load RunWriters(const CommitOne& commit, int writers, int total) {
     });
   };
   const Clock::time_point start = Clock::now();
-  const std::clock_t cpu = std::clock();
+  const double cpu = CpuSeconds();
   for (int i = 0; i < writers; ++i) issue();
   {
     std::unique_lock lock(mutex);
@@ -87,7 +89,7 @@ Load RunWriters(const CommitOne& commit, int writers, int total) {
   const double elapsed = Seconds(Clock::now() - start);
   if (failed > 0) std::printf("!! %d transactions failed\n", failed.load());
   std::sort(latencies.begin(), latencies.end());
-  const double used = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+  const double used = CpuSeconds() - cpu;
   return {total / elapsed, latencies[latencies.size() / 2], latencies[latencies.size() * 99 / 100],
           used / total};
 }

@@ -14,6 +14,7 @@ namespace mailroom::storage::bench {
 using Clock = std::chrono::steady_clock;
 
 double Seconds(Clock::duration duration);
+double CpuSeconds();  // of this process so far
 std::string Milliseconds(double seconds);
 void Head();
 void Row(const std::string& what, double value, const std::string& unit, double target,
