@@ -1,6 +1,8 @@
 // The `mailroom` program: `serve` runs the API server with its controllers; `syncer-kubeconfig`
 // writes the credential of one mailbox's syncer. Only wiring lives here.
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <atomic>
 #include <csignal>
@@ -10,6 +12,7 @@
 #include "apiserver/authn.h"
 #include "apiserver/client/kubeconfig.h"
 #include "apiserver/http/front.h"
+#include "apiserver/offload.h"
 #include "apiserver/options.h"
 #include "apiserver/pki.h"
 #include "apiserver/render.h"
@@ -24,18 +27,21 @@
 namespace mailroom::apiserver {
 namespace {
 
-// Requests that may wait go to the workers; the rest is answered on the I/O loop.
-Handler MakeHandler(Dispatcher& dispatcher, WorkerPool& workers) {
-  return [&](Request request, std::function<void(Response)> respond) {
-    if (!dispatcher.MayBlock(request)) return respond(dispatcher.Handle(request));
-    auto shared = std::make_shared<std::pair<Request, std::function<void(Response)>>>(
-        std::move(request), std::move(respond));
-    const bool accepted = workers.Submit(
-        [&dispatcher, shared] { shared->second(dispatcher.Handle(shared->first)); });
-    if (!accepted) {
-      shared->second(RenderError(TooManyRequests("the server's queue is full, please try again later", 1)));
-    }
-  };
+Offload MakeOffload(Dispatcher& dispatcher) {
+  return {.may_block = [&](const Request& request) { return dispatcher.MayBlock(request); },
+          .handle = [&](const Request& request) { return dispatcher.Handle(request); },
+          .refuse = [] {
+            return RenderError(
+                TooManyRequests("the server's queue is full, please try again later", 1));
+          }};
+}
+
+// An HTTP/1.1 watch pins a descriptor, and the usual soft limit is 1024.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 Result<client::ServerConfig> ConfigFor(const std::string& url, const std::string& ca_file,
@@ -109,6 +115,7 @@ void RefreshCertificates(const Options& options, const std::vector<std::string>&
 
 Result<void> Serve(const Options& options) {
   SetLogLevel(options.log_level);
+  RaiseDescriptorLimit();
   std::vector<std::string> sans = {"127.0.0.1", "localhost", "::1"};
   if (!options.host.empty()) sans.push_back(options.host);
   sans.insert(sans.end(), options.extra_sans.begin(), options.extra_sans.end());
@@ -120,8 +127,8 @@ Result<void> Serve(const Options& options) {
   // The front's port may be chosen by the system, and statuses carry URLs: hold requests until
   // the server exists.
   std::unique_ptr<Server> server;
+  Offload offload;
   WorkerPool workers(limits::kWorkers, limits::kWorkerQueue, limits::kBlockedWorkers);
-  Handler handler;
   std::atomic<bool> ready{false};
   FrontOptions front_options;
   front_options.host = options.host;
@@ -136,13 +143,13 @@ Result<void> Serve(const Options& options) {
   auto front = TRY(Front::Start(front_options, [&](Request request,
                                                    std::function<void(Response)> respond) {
     if (!ready) return respond(RenderError(Unavailable("the server is starting")));
-    handler(std::move(request), std::move(respond));
+    offload.Serve(workers, std::move(request), std::move(respond));
   }));
   const std::string url =
       "https://" + UrlHost(options.host) + ":" + std::to_string(front->port());
   server = TRY(Server::Start(std::move(store), {.external_url = url, .embedded = options.etcd_servers.empty(),
                               .webhook_addresses = TRY(client::AddressPolicy::Parse(options.webhook_refuse))}));
-  handler = MakeHandler(server->dispatcher(), workers);
+  offload = MakeOffload(server->dispatcher());
   ready = true;
   TRY(WriteAdminKubeconfig(options, pki, url));
 

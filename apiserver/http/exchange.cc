@@ -182,16 +182,16 @@ bool Compressible(const Response& response) {
 }
 
 namespace {
-bool Breaks(char c) { return c == '\r' || c == '\n' || c == '\0'; }
+constexpr auto kBreaks = [](char c) { return c == '\r' || c == '\n' || c == '\0'; };
 }  // namespace
 
 bool CleanValue(std::string_view value) {
-  return std::none_of(value.begin(), value.end(), Breaks);
+  return std::none_of(value.begin(), value.end(), kBreaks);
 }
 
 std::string HeaderValue(std::string_view value) {
   std::string out(value);
-  std::replace_if(out.begin(), out.end(), Breaks, ' ');
+  std::replace_if(out.begin(), out.end(), kBreaks, ' ');
   return out;
 }
 

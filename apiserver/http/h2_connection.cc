@@ -175,14 +175,13 @@ void H2Connection::Abort(std::uint32_t error) {
 H2Stream* H2Connection::Find(std::int32_t id) {
   if (recent_ != nullptr && recent_->id == id) return recent_;
   const auto found = streams_.find(id);
-  return found == streams_.end() ? nullptr : recent_ = found->second.get();
+  return found == streams_.end() ? nullptr : recent_ = &found->second;
 }
 
 int H2Connection::OnBeginHeaders(const nghttp2_frame& frame) {
   if (frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
-    auto& stream = streams_[frame.hd.stream_id];
-    stream = std::make_unique<H2Stream>(frame.hd.stream_id);
-    recent_ = stream.get();
+    const std::int32_t id = frame.hd.stream_id;
+    recent_ = &streams_.try_emplace(id, id).first->second;
   }
   return 0;
 }
@@ -266,7 +265,7 @@ void H2Connection::OnAnswer(std::int32_t id, Response response) {
     return Submit(id, head, nullptr);
   }
   // The connection owns the stream and the stream its body, so both outlive the callback.
-  stream->body = std::make_unique<BodyQueue>(state_, loop_, response, [this, stream] {
+  stream->body.emplace(state_, loop_, response, [this, stream] {
     if (!std::exchange(stream->deferred, false)) return;
     nghttp2_session_resume_data(session_, stream->id);
     KickSoon();
@@ -310,8 +309,8 @@ ssize_t H2Connection::OnRead(std::int32_t id, std::uint8_t* out, std::size_t roo
 void H2Connection::OnStreamClosed(std::int32_t id) {
   const auto found = streams_.find(id);
   if (found == streams_.end()) return;
-  if (!found->second->dispatched) body_bytes_ -= found->second->request.body.size();
-  if (recent_ == found->second.get()) recent_ = nullptr;
+  if (!found->second.dispatched) body_bytes_ -= found->second.request.body.size();
+  if (recent_ == &found->second) recent_ = nullptr;
   streams_.erase(found);
 }
 
@@ -323,10 +322,10 @@ void H2Connection::OnClosed() {
 }
 
 void H2Connection::EndStreams() {
-  for (const auto& [id, stream] : streams_) {
-    if (!stream->streaming) continue;
-    stream->body->End();
-    if (std::exchange(stream->deferred, false)) nghttp2_session_resume_data(session_, id);
+  for (auto& [id, stream] : streams_) {
+    if (!stream.streaming) continue;
+    stream.body->End();
+    if (std::exchange(stream.deferred, false)) nghttp2_session_resume_data(session_, id);
   }
   KickSoon();
 }

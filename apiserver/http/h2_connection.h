@@ -61,7 +61,7 @@ class H2Connection : public Connection, public std::enable_shared_from_this<H2Co
 
   nghttp2_session* session_ = nullptr;
   std::shared_ptr<Outlet> outlet_;
-  std::unordered_map<std::int32_t, std::unique_ptr<H2Stream>> streams_;
+  std::unordered_map<std::int32_t, H2Stream> streams_;
   H2Stream* recent_ = nullptr;  // the last one found
   std::size_t body_bytes_ = 0;  // received and not yet dispatched, all streams
   std::size_t running_ = 0;     // dispatched and not yet answered, reset ones included

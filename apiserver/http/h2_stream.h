@@ -39,7 +39,7 @@ struct H2Stream {
   bool request_done = false;  // END_STREAM seen
 
   // Of the answer.
-  std::unique_ptr<BodyQueue> body;
+  std::optional<BodyQueue> body;
   std::optional<FrontState::Counted> streaming;  // it is one of events
   bool deferred = false;           // nghttp2 waits for ready
   std::optional<Time> stalled_at;  // since when there was no window

@@ -43,7 +43,7 @@ void H2Connection::Sweep(std::chrono::steady_clock::time_point now) {
     nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
     KickSoon();
   }
-  for (const auto& [id, stream] : streams_) SweepStream(*stream, now);
+  for (auto& [id, stream] : streams_) SweepStream(stream, now);
 }
 
 // nghttp2 does not ask for data while a window is closed, so a reader of one stream that has

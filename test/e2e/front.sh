@@ -2,6 +2,7 @@
 # clients of several ages and languages, peers that speak HTTP/2 badly.
 . "$(dirname "$0")/lib.sh"
 
+hub_flags=(--access-log true --max-connections 2000)
 start_hub
 ca=$dir/hub/pki/ca.crt
 admin=(--cert "$dir/hub/pki/admin.crt" --key "$dir/hub/pki/admin.key" --cacert "$ca")
@@ -137,6 +138,62 @@ for version in --http1.1 --http2; do
   done
 done
 says '^content-encoding: gzip' curl_hub -H 'accept-encoding: gzip' -D - -o /dev/null "$big"
+
+say "the access log names requests, not the values of their queries"
+curl_hub -o /dev/null "$hub_url/version?token=s3cret" -H 'Authorization: Bearer s3cret'
+eventually says 'request="GET /version"' cat "$dir/hub.log"
+says s3cret cat "$dir/hub.log" && fail "a secret is in the log"
+
+say "ten thousand connections against a limit of two thousand, and against few descriptors"
+cat >"$dir/crowd.py" <<'PY'
+# Opens as many silent connections as it is told, holds them, and asks on a connection that was
+# there before; then goes, and asks on a new one.
+import http.client, resource, socket, ssl, sys, time
+port, ca, count = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+if hard > 0:
+    count = min(count, hard - 100)
+context = ssl.create_default_context(cafile=ca)
+def ask(connection):
+    connection.request("GET", "/version")
+    answer = connection.getresponse()
+    answer.read()
+    assert answer.status in (200, 401, 403), answer.status
+before = http.client.HTTPSConnection("localhost", port, context=context, timeout=60)
+ask(before)
+crowd = []
+for i in range(count):
+    one = socket.socket()
+    one.setblocking(False)
+    one.connect_ex(("127.0.0.1", port))
+    crowd.append(one)
+    if i % 200 == 0:
+        ask(before)
+ask(before)
+for one in crowd:
+    one.close()
+deadline = time.time() + 60
+while True:
+    try:
+        ask(http.client.HTTPSConnection("localhost", port, context=context, timeout=60))
+        break
+    except (OSError, http.client.HTTPException):
+        if time.time() > deadline:
+            raise
+        time.sleep(0.1)
+print("held", count)
+PY
+says '^held' /usr/bin/python3 "$dir/crowd.py" "$hub_port" "$ca" 10000
+(ulimit -n 500 && exec "$MAILROOM_BUILD/mailroom" serve --data-dir "$dir/poor" --listen 127.0.0.1:0 \
+  --kubeconfig-out "$dir/poor.admin") >"$dir/poor.log" 2>&1 &
+pids+=($!)
+poor=$!
+eventually test -s "$dir/poor.admin"
+poor_port=$(sed -nE 's#.*server: "?https://[^:]*:([0-9]+).*#\1#p' "$dir/poor.admin" | head -n 1)
+says '^held' /usr/bin/python3 "$dir/crowd.py" "$poor_port" "$dir/poor/pki/ca.crt" 2000
+kill "$poor"
+wait "$poor" || fail "the hub with few descriptors ended with $?"
 
 say "bad HTTP/2"
 /usr/bin/python3 "$root/test/e2e/bad_http2.py" "$hub_port" "$ca"
