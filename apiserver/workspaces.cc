@@ -18,7 +18,7 @@ namespace {
 
 // What a definition came to.
 struct Part {
-  Revision revision;
+  ObjectPtr definition;
   std::vector<openapi::ResourceTypePtr> types;
 };
 using Parts = std::unordered_map<std::string, Part>;  // by name of the definition
@@ -27,25 +27,22 @@ using Parts = std::unordered_map<std::string, Part>;  // by name of the definiti
 // among thousands compiles only that one. Thread-safe.
 class RecentParts {
  public:
-  std::shared_ptr<const Parts> Of(const void* store, const Workspace& name) {
+  std::shared_ptr<const Parts> Of(const Workspace& name) {
     std::lock_guard lock(mutex_);
     for (const Entry& entry : entries_) {
-      if (entry.store == store && entry.name == name) return entry.parts;
+      if (entry.name == name) return entry.parts;
     }
     return nullptr;
   }
-  void Remember(const void* store, const Workspace& name, std::shared_ptr<const Parts> parts) {
+  void Remember(const Workspace& name, std::shared_ptr<const Parts> parts) {
     std::lock_guard lock(mutex_);
-    std::erase_if(entries_, [&](const Entry& entry) {
-      return entry.store == store && entry.name == name;
-    });
-    entries_.push_front({store, name, std::move(parts)});
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.name == name; });
+    entries_.push_front({name, std::move(parts)});
     if (entries_.size() > limits::kRecentDefinitions) entries_.pop_back();
   }
 
  private:
   struct Entry {
-    const void* store;
     Workspace name;
     std::shared_ptr<const Parts> parts;
   };
@@ -86,21 +83,21 @@ CatalogPtr Workspaces::CatalogOf(const Workspace& name, WorkspaceType type) cons
   auto list = store_.List({.scope = {name, kCrdResource, ""}, .filter = {}, .start_after = "",
                            .limit = 0, .at = {}});
   if (!list.ok()) return openapi::BaseCatalog(type);
-  const std::shared_ptr<const Parts> before = Recent().Of(&store_, name);
+  const std::shared_ptr<const Parts> before = Recent().Of(name);
   auto parts = std::make_shared<Parts>();
   std::vector<openapi::ResourceTypePtr> types;
   for (const storage::Entry& entry : list->entries) {
     std::string crd_name(entry.object->meta().name);
     if (before != nullptr) {
       const auto known = before->find(crd_name);
-      if (known != before->end() && known->second.revision == entry.object->revision()) {
+      if (known != before->end() && known->second.definition == entry.object) {
         types.insert(types.end(), known->second.types.begin(), known->second.types.end());
         parts->emplace(std::move(crd_name), known->second);
         continue;
       }
     }
     Part& part = (*parts)[crd_name];
-    part.revision = entry.object->revision();
+    part.definition = entry.object;
     const Json crd = entry.object->ToJson();
     if (!openapi::IsEstablished(crd)) continue;
     auto served = openapi::TypesOfCrd(crd);
@@ -114,7 +111,7 @@ CatalogPtr Workspaces::CatalogOf(const Workspace& name, WorkspaceType type) cons
   }
   CatalogPtr catalog = types.empty() ? openapi::BaseCatalog(type)
                                      : openapi::Catalog::Extend(*openapi::BaseCatalog(type), types);
-  Recent().Remember(&store_, name, std::move(parts));
+  Recent().Remember(name, std::move(parts));
   std::lock_guard lock(mutex_);
   derived_[name] = {crds, catalog};
   return catalog;
