@@ -203,12 +203,9 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     KindRules& crd = rules[kCrdResource];
     crd.prepare = PrepareCrd;
     crd.validate = ValidateCrdObject;
-<<<<<<< HEAD
-    rules[{"admissionregistration.k8s.io", "validatingadmissionpolicies"}].prepare = PreparePolicy;
-=======
     crd.on_terminating = TerminateCrd;
     crd.on_remove = RemoveCrd;
->>>>>>> 93bf9a5 (wip)
+    rules[{"admissionregistration.k8s.io", "validatingadmissionpolicies"}].prepare = PreparePolicy;
     KindRules& workspace = rules[kWorkspacesResource];
     workspace.prepare = PrepareWorkspace;
     workspace.validate = ValidateWorkspace;
