@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "apiserver/request_info.h"
 #include "openapi/crd.h"
@@ -67,22 +68,25 @@ Result<void> PrepareService(Call& call, Json& object, const Json* live) {
 
 // CustomResourceDefinitions.
 
-openapi::TakenNames OtherNames(const Call& call, const Json& crd) {
+// Names that other definitions of the group hold, as the workspace's catalogue has them.
+// `without` is the plural name of one that is going.
+openapi::TakenNames OtherNames(const Call& call, const Json& crd,
+                               const std::string& without = "") {
   openapi::TakenNames taken;
   const std::string group = StringAt(crd, {"spec", "group"});
-  const std::string self = StringAt(crd, {"metadata", "name"});
-  auto list = call.hub.store.List({.scope = {call.info.workspace, kCrdResource, ""}, .filter = {},
-                                   .start_after = "", .limit = 0, .at = {}});
-  if (!list.ok()) return taken;
-  for (const storage::Entry& entry : list->entries) {
-    if (entry.object->meta().name == self || entry.object->ScalarAt("spec.group") != group) continue;
-    const Json other = entry.object->ToJson();
-    taken.plurals.push_back(StringAt(other, {"status", "acceptedNames", "plural"}));
-    taken.singulars.push_back(StringAt(other, {"status", "acceptedNames", "singular"}));
-    taken.kinds.push_back(StringAt(other, {"status", "acceptedNames", "kind"}));
-    taken.list_kinds.push_back(StringAt(other, {"status", "acceptedNames", "listKind"}));
-    for (std::string& name : StringsAt(other, {"status", "acceptedNames", "shortNames"})) {
-      taken.short_names.push_back(std::move(name));
+  const std::string self = StringAt(crd, {"spec", "names", "plural"});
+  for (const openapi::Group& served : call.workspace.catalog->groups()) {
+    if (served.name != group) continue;
+    for (const openapi::GroupVersion& version : served.versions) {
+      for (const openapi::ResourceTypePtr& type : version.resources) {
+        if (type->builtin || type->plural == self || type->plural == without) continue;
+        taken.plurals.push_back(type->plural);
+        taken.singulars.push_back(type->singular);
+        taken.kinds.push_back(type->gvk.kind);
+        taken.list_kinds.push_back(type->list_kind);
+        taken.short_names.insert(taken.short_names.end(), type->short_names.begin(),
+                                 type->short_names.end());
+      }
     }
   }
   return taken;
@@ -107,6 +111,46 @@ Result<void> PrepareCrd(Call& call, Json& object, const Json* live) {
 
 std::vector<Cause> ValidateCrdObject(const Call&, const Json& object, const Json* live) {
   return openapi::ValidateCrd(object, live);
+}
+
+void TerminateCrd(Json& object) {
+  openapi::TerminateCrd(object, StringAt(object, {"metadata", "deletionTimestamp"}));
+}
+
+// Definitions that waited for the names of this one get them.
+void RemoveCrd(const Call& call, const Object& object, storage::Txn& txn) {
+  const Json gone = object.ToJson();
+  const std::string group = StringAt(gone, {"spec", "group"});
+  const std::string plural = StringAt(gone, {"spec", "names", "plural"});
+  std::unordered_set<std::string> served;
+  for (const openapi::Group& known : call.workspace.catalog->groups()) {
+    if (known.name != group) continue;
+    for (const openapi::GroupVersion& version : known.versions) {
+      for (const openapi::ResourceTypePtr& type : version.resources) {
+        served.insert(type->plural + "." + group);
+      }
+    }
+  }
+  auto list = call.hub.store.List({.scope = {call.info.workspace, kCrdResource, ""}, .filter = {},
+                                   .start_after = "", .limit = 0, .at = {}});
+  if (!list.ok()) return;
+  for (const storage::Entry& entry : list->entries) {
+    const std::string name(entry.object->meta().name);
+    if (!name.ends_with("." + group) || served.contains(name) ||
+        !entry.object->meta().deletion_timestamp.empty()) {
+      continue;
+    }
+    Json waiting = entry.object->ToJson();
+    const Json before = waiting;
+    if (StringAt(waiting, {"spec", "group"}) != group || openapi::IsEstablished(waiting)) continue;
+    openapi::EstablishCrd(waiting, OtherNames(call, waiting, plural),
+                          FormatTime(call.hub.clock.Now()));
+    if (waiting == before) continue;
+    const ResourceKey key{call.info.workspace, kCrdResource, "", name};
+    txn.compares.push_back({key.ToStoreKey(), entry.object->revision()});
+    txn.operations.push_back({storage::Operation::Type::kPut, key.ToStoreKey(),
+                              std::make_shared<const std::string>(Object::Encode(waiting))});
+  }
 }
 
 // ValidatingAdmissionPolicies.
@@ -179,6 +223,8 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     KindRules& crd = rules[kCrdResource];
     crd.prepare = PrepareCrd;
     crd.validate = ValidateCrdObject;
+    crd.on_terminating = TerminateCrd;
+    crd.on_remove = RemoveCrd;
     rules[{"admissionregistration.k8s.io", "validatingadmissionpolicies"}].prepare = PreparePolicy;
     KindRules& workspace = rules[kWorkspacesResource];
     workspace.prepare = PrepareWorkspace;

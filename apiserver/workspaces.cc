@@ -1,13 +1,61 @@
 #include "apiserver/workspaces.h"
 
+#include <deque>
+#include <string>
+#include <vector>
+
 #include "apiserver/request_info.h"
 #include "openapi/crd.h"
+#include "storage/object/limits.h"
 #include "storage/object/log.h"
 
 namespace mailroom::apiserver {
 
 using openapi::CatalogPtr;
 using openapi::WorkspaceType;
+
+namespace {
+
+// What a definition came to.
+struct Part {
+  ObjectPtr definition;
+  std::vector<openapi::ResourceTypePtr> types;
+};
+using Parts = std::unordered_map<std::string, Part>;  // by name of the definition
+
+// The parts of the workspaces whose definitions changed last, so that a change of one definition
+// among thousands compiles only that one. Thread-safe.
+class RecentParts {
+ public:
+  std::shared_ptr<const Parts> Of(const Workspace& name) {
+    std::lock_guard lock(mutex_);
+    for (const Entry& entry : entries_) {
+      if (entry.name == name) return entry.parts;
+    }
+    return nullptr;
+  }
+  void Remember(const Workspace& name, std::shared_ptr<const Parts> parts) {
+    std::lock_guard lock(mutex_);
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.name == name; });
+    entries_.push_front({name, std::move(parts)});
+    if (entries_.size() > limits::kRecentDefinitions) entries_.pop_back();
+  }
+
+ private:
+  struct Entry {
+    Workspace name;
+    std::shared_ptr<const Parts> parts;
+  };
+  std::mutex mutex_;
+  std::deque<Entry> entries_;  // guarded by mutex_
+};
+
+RecentParts& Recent() {
+  static auto* recent = new RecentParts;
+  return *recent;
+}
+
+}  // namespace
 
 Result<WorkspaceView> Workspaces::Find(const Workspace& name) const {
   WorkspaceView view{name, WorkspaceType::kRoot, nullptr};
@@ -35,21 +83,35 @@ CatalogPtr Workspaces::CatalogOf(const Workspace& name, WorkspaceType type) cons
   auto list = store_.List({.scope = {name, kCrdResource, ""}, .filter = {}, .start_after = "",
                            .limit = 0, .at = {}});
   if (!list.ok()) return openapi::BaseCatalog(type);
+  const std::shared_ptr<const Parts> before = Recent().Of(name);
+  auto parts = std::make_shared<Parts>();
   std::vector<openapi::ResourceTypePtr> types;
   for (const storage::Entry& entry : list->entries) {
+    std::string crd_name(entry.object->meta().name);
+    if (before != nullptr) {
+      const auto known = before->find(crd_name);
+      if (known != before->end() && known->second.definition == entry.object) {
+        types.insert(types.end(), known->second.types.begin(), known->second.types.end());
+        parts->emplace(std::move(crd_name), known->second);
+        continue;
+      }
+    }
+    Part& part = (*parts)[crd_name];
+    part.definition = entry.object;
     const Json crd = entry.object->ToJson();
     if (!openapi::IsEstablished(crd)) continue;
     auto served = openapi::TypesOfCrd(crd);
     if (!served.ok()) {
       Log(Level::kWarn, "stored CRD cannot be served",
-          {{"workspace", name.name()}, {"crd", std::string(entry.object->meta().name)},
-           {"error", served.error().message()}});
+          {{"workspace", name.name()}, {"crd", crd_name}, {"error", served.error().message()}});
       continue;
     }
-    types.insert(types.end(), served->begin(), served->end());
+    part.types = std::move(*served);
+    types.insert(types.end(), part.types.begin(), part.types.end());
   }
   CatalogPtr catalog = types.empty() ? openapi::BaseCatalog(type)
                                      : openapi::Catalog::Extend(*openapi::BaseCatalog(type), types);
+  Recent().Remember(name, std::move(parts));
   std::lock_guard lock(mutex_);
   derived_[name] = {crds, catalog};
   return catalog;

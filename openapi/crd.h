@@ -22,6 +22,8 @@ struct TakenNames {
 // Writes status: acceptedNames, storedVersions, NamesAccepted and Established conditions.
 // `now` is the transition time used for conditions that change.
 void EstablishCrd(Json& crd, const TakenNames& taken, const std::string& now);
+// Says in status that the definition is being deleted and its objects with it.
+void TerminateCrd(Json& crd, const std::string& now);
 // Groups reserved for Kubernetes: their definitions need an approval annotation.
 inline constexpr std::string_view kApprovalAnnotation = "api-approved.kubernetes.io";
 bool IsProtectedGroup(std::string_view group);

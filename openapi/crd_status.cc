@@ -203,6 +203,13 @@ void EstablishCrd(Json& crd, const TakenNames& taken, const std::string& now) {
   }
 }
 
+void TerminateCrd(Json& crd, const std::string& now) {
+  SetCondition(crd,
+               {"Terminating", "True", "InstanceDeletionInProgress",
+                "CustomResource deletion is in progress"},
+               now);
+}
+
 bool IsEstablished(const Json& crd) { return ConditionStatus(crd, "Established") == "True"; }
 
 }  // namespace mailroom::openapi

@@ -289,6 +289,16 @@ TEST(CrdRules, RefusesRulesThatDoNotCompile) {
             std::string::npos);
 }
 
+TEST(CrdRules, DefaultsObeyThem) {
+  EXPECT_EQ(Refusal("type: object\n"
+                    "properties:\n"
+                    "  a:\n"
+                    "    type: integer\n"
+                    "    default: 2\n"
+                    "    x-kubernetes-validations: [{rule: self > 3, message: too small}]\n"),
+            std::string(kPath) + ".properties[a].default: Invalid value: 2: too small\n");
+}
+
 TEST(CrdRules, RefusesRulesThatMayCostTooMuch) {
   const char* unbounded =
       "type: object\n"

@@ -3,6 +3,7 @@
 
 #include "openapi/crd.h"
 #include "openapi/normalize.h"
+#include "openapi/rules.h"
 #include "openapi/structural.h"
 #include "openapi/validate_names.h"
 #include "openapi/validate_schema.h"
@@ -304,7 +305,11 @@ void Defaults(const Json& tree, const Schema& node, const std::string& path,
       causes.push_back(InvalidValue(path + ".default", Rendered(*node.default_value),
                                     "must not have unknown fields"));
     }
-    for (Cause& cause : CheckSchema(node, *node.default_value, nullptr, "")) {
+    std::vector<Cause> faults = CheckSchema(node, *node.default_value, nullptr, "");
+    if (faults.empty() && HasRules(node)) {
+      faults = openapi::Rules(node).Check(*node.default_value, nullptr);
+    }
+    for (Cause& cause : faults) {
       const bool whole = cause.field.empty() || cause.field == "<nil>";
       cause.field = path + ".default" + (whole ? "" : "." + cause.field);
       causes.push_back(std::move(cause));

@@ -273,7 +273,7 @@ class Checker {
       expr.constant_list &= expr.args[i]->shape == Shape::kConstant && !expr.optional[i];
       element = Join(*expr.args[i], element, ElementType(*expr.args[i], expr.optional[i]));
     }
-    expr.type = MakeList(element != nullptr ? element : unifier_.Fresh());
+    expr.type = unifier_.Resolve(MakeList(element != nullptr ? element : unifier_.Fresh()));
   }
 
   void Map(Expr& expr) {
@@ -288,7 +288,7 @@ class Checker {
       key = unifier_.Fresh();
       value = unifier_.Fresh();
     }
-    expr.type = MakeMap(key, value);
+    expr.type = unifier_.Resolve(MakeMap(key, value));
   }
 
   TypePtr Message(const std::string& name) const {

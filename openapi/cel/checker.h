@@ -22,6 +22,8 @@ class Unifier {
  public:
   TypePtr Fresh();
   // The type with what is known of its variables; the unknown ones become dyn when `final`.
+  // Parts beyond limits::kCelTypeParts become dyn: types may share parts, and written out in full
+  // they can be exponentially larger than the expression.
   TypePtr Resolve(const TypePtr& type, bool final = false) const;
   bool Assign(const TypePtr& to, const TypePtr& from);
   bool AssignAll(const std::vector<TypePtr>& to, const std::vector<TypePtr>& from);
@@ -29,6 +31,7 @@ class Unifier {
   TypePtr Instantiate(const TypePtr& type, std::vector<std::pair<std::string, TypePtr>>& renamed);
 
  private:
+  TypePtr ResolveWithin(const TypePtr& type, bool final, std::size_t& parts) const;
   bool Try(const TypePtr& a, const TypePtr& b);
   // Whether variable `b` may stand for `a`; sets `known` when it had a meaning before.
   bool Substitute(const TypePtr& a, const TypePtr& b, bool& known);
@@ -38,6 +41,7 @@ class Unifier {
 
   std::vector<TypePtr> meanings_;  // by number of the variable; null: none yet
   std::vector<std::pair<std::size_t, TypePtr>> undo_;
+  mutable std::size_t steps_ = 0;  // of the present attempt; past the bound everything fits
 };
 
 // The less specific of two types that agree.

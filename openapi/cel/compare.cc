@@ -58,7 +58,7 @@ ListOrder OrderOf(const Value& list) {
 }
 
 // Elements regardless of their order. Sorting by text keeps it from being quadratic.
-bool EqualUnordered(const Value& a, const Value& b) {
+bool EqualUnordered(const Value& a, const Value& b, Steps& steps) {
   std::vector<std::pair<std::string, Value>> left, right;
   auto fill = [&](const Value& list, auto& out) {
     const std::vector<std::string>* keys = a.shape() != nullptr ? &a.shape()->keys : nullptr;
@@ -91,22 +91,24 @@ bool EqualUnordered(const Value& a, const Value& b) {
   fill(a, left);
   fill(b, right);
   for (std::size_t i = 0; i < left.size(); ++i) {
-    if (left[i].first != right[i].first || !Equal(left[i].second, right[i].second)) return false;
+    if (left[i].first != right[i].first || !Equal(left[i].second, right[i].second, steps)) {
+      return false;
+    }
   }
   return true;
 }
 
-bool EqualLists(const Value& a, const Value& b) {
+bool EqualLists(const Value& a, const Value& b, Steps& steps) {
   if (a.size() != b.size()) return false;
-  if (OrderOf(a) != ListOrder::kAtomic) return EqualUnordered(a, b);
+  if (OrderOf(a) != ListOrder::kAtomic) return EqualUnordered(a, b, steps);
   for (std::int64_t i = 0; i < a.size(); ++i) {
-    if (!Equal(a.At(i), b.At(i))) return false;
+    if (!Equal(a.At(i), b.At(i), steps)) return false;
   }
   return true;
 }
 
 // Members without a declared type take part as plain JSON.
-bool EqualTrees(const Json& a, const Json& b, const Type& shape) {
+bool EqualTrees(const Json& a, const Json& b, const Type& shape, Steps& steps) {
   if (a.size() != b.size()) return false;
   for (const auto& [name, member] : a.items()) {
     const auto other = b.find(name);
@@ -115,22 +117,22 @@ bool EqualTrees(const Json& a, const Json& b, const Type& shape) {
     const Field* field = escaped.empty() ? nullptr : shape.FindField(escaped);
     if (field == nullptr ? member != *other
                          : !Equal(Value::FromJson(member, field->type.get()),
-                                  Value::FromJson(*other, field->type.get()))) {
+                                  Value::FromJson(*other, field->type.get()), steps)) {
       return false;
     }
   }
   return true;
 }
 
-bool EqualMaps(const Value& a, const Value& b) {
+bool EqualMaps(const Value& a, const Value& b, Steps& steps) {
   if (a.size() != b.size()) return false;
   if (a.json() != nullptr && b.json() != nullptr && a.shape() != nullptr &&
       a.is(Kind::kObject) && b.is(Kind::kObject)) {
-    return EqualTrees(*a.json(), *b.json(), *a.shape());
+    return EqualTrees(*a.json(), *b.json(), *a.shape(), steps);
   }
   for (const Value& key : a.Keys()) {
     Value left, right;
-    if (!b.Lookup(key, right) || !a.Lookup(key, left) || !Equal(left, right)) return false;
+    if (!b.Lookup(key, right) || !a.Lookup(key, left) || !Equal(left, right, steps)) return false;
   }
   return true;
 }
@@ -140,8 +142,14 @@ bool MapLike(const Value& value) { return value.is(Kind::kMap) || value.is(Kind:
 }  // namespace
 
 bool Equal(const Value& a, const Value& b) {
+  Steps steps;
+  return Equal(a, b, steps);
+}
+
+bool Equal(const Value& a, const Value& b, Steps& steps) {
+  if (!steps.Take()) return false;
   if (a.is_number() && b.is_number()) return CompareNumbers(a, b) == 0;
-  if (MapLike(a) && MapLike(b)) return EqualMaps(a, b);
+  if (MapLike(a) && MapLike(b)) return EqualMaps(a, b, steps);
   if (a.kind() != b.kind()) return false;
   switch (a.kind()) {
     case Kind::kNull: return true;
@@ -151,10 +159,10 @@ bool Equal(const Value& a, const Value& b) {
     case Kind::kType: return a.text() == b.text();
     case Kind::kTimestamp: return a.moment() == b.moment();
     case Kind::kDuration: return a.nanos() == b.nanos();
-    case Kind::kList: return EqualLists(a, b);
+    case Kind::kList: return EqualLists(a, b, steps);
     case Kind::kOptional:
       if (!a.has_value() || !b.has_value()) return a.has_value() == b.has_value();
-      return Equal(a.unwrap(), b.unwrap());
+      return Equal(a.unwrap(), b.unwrap(), steps);
     case Kind::kOpaque:
       return a.opaque()->type_name() == b.opaque()->type_name() &&
              a.opaque()->Equals(*b.opaque());

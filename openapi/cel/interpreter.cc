@@ -210,7 +210,8 @@ class Evaluator {
       }
       if (expr.type->open) {
         const std::string expected = expr.name + "." + expr.fields[i];
-        if (std::string fault = Misplaced(value, expected); !fault.empty()) {
+        Steps steps;
+        if (std::string fault = Misplaced(value, expected, steps); !fault.empty()) {
           return Value::Error(std::move(fault));
         }
       }
@@ -222,10 +223,12 @@ class Evaluator {
   }
 
   // Messages of an open family are named by the path at which they stand.
-  static std::string Misplaced(const Value& value, const std::string& expected) {
-    if (value.is(Kind::kList)) {
+  static std::string Misplaced(const Value& value, const std::string& expected, Steps& steps) {
+    if (!steps.Take()) return "the value is too large";
+    if (value.is(Kind::kList) && value.json() == nullptr) {
       for (std::int64_t i = 0; i < value.size(); ++i) {
-        if (std::string fault = Misplaced(value.At(i), expected); !fault.empty()) return fault;
+        std::string fault = Misplaced(value.At(i), expected, steps);
+        if (!fault.empty()) return fault;
       }
     }
     if (value.record() == nullptr || value.TypeName() == expected) return "";

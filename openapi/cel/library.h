@@ -32,6 +32,8 @@ class Meter {
     exceeded_ |= bytes_ > byte_limit_ || bytes > byte_limit_;
     return !exceeded_;
   }
+  // Something cannot be bounded otherwise.
+  void Stop() { exceeded_ = true; }
   bool exceeded() const { return exceeded_; }
   std::uint64_t cost() const { return cost_; }
 

@@ -14,32 +14,40 @@ struct Clause {
 
 Value Bad(std::string message) { return Value::Error(std::move(message)); }
 
-std::string Plain(const Value& value, bool nested);
+std::string Plain(const Value& value, bool nested, Steps& steps);
 
 std::string Quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
-std::string ListText(const Value& list) {
+std::string ListText(const Value& list, Steps& steps) {
   std::string out = "[";
-  for (std::int64_t i = 0; i < list.size(); ++i) {
+  for (std::int64_t i = 0; i < list.size() && !steps.exhausted(); ++i) {
     if (i > 0) out += ", ";
-    out += Plain(list.At(i), true);
+    out += Plain(list.At(i), true, steps);
   }
   return out + "]";
 }
 
-std::string MapText(const Value& map) {
+std::string MapText(const Value& map, Steps& steps) {
   std::string out = "{";
   for (const Value& key : map.Keys()) {
     Value member;
     map.Lookup(key, member);
     if (out.size() > 1) out += ", ";
-    out += Plain(key, true) + ":" + Plain(member, true);
+    out += Plain(key, true, steps) + ":" + Plain(member, true, steps);
+    if (steps.exhausted()) break;
   }
   return out + "}";
 }
 
 // As %s prints it; inside lists and maps texts are quoted.
-std::string Plain(const Value& value, bool nested) {
+std::string Plain(const Value& value, bool nested, Steps& steps) {
+  // Texts count by their length: what is printed is copied.
+  const std::size_t length = value.is(Kind::kString) ? value.text().size() : 0;
+  if (!steps.Take() || length >= steps.left) {
+    steps.left = 0;
+    return "";
+  }
+  steps.left -= length;
   switch (value.kind()) {
     case Kind::kNull: return "null";
     case Kind::kBool: return value.truth() ? "true" : "false";
@@ -59,21 +67,22 @@ std::string Plain(const Value& value, bool nested) {
     case Kind::kDuration:
       return nested ? "duration(" + Quoted(FormatSeconds(value.nanos())) + ")"
                     : FormatSeconds(value.nanos());
-    case Kind::kList: return ListText(value);
+    case Kind::kList: return ListText(value, steps);
     case Kind::kMap:
-    case Kind::kObject: return MapText(value);
+    case Kind::kObject: return MapText(value, steps);
     default: return value.TypeName();
   }
 }
 
-bool Printable(const Value& value) {
+bool Printable(const Value& value, Steps& steps) {
+  if (!steps.Take()) return true;
   switch (value.kind()) {
     case Kind::kError:
     case Kind::kOpaque:
     case Kind::kOptional: return false;
     case Kind::kList:
-      for (std::int64_t i = 0; i < value.size(); ++i) {
-        if (!Printable(value.At(i))) return false;
+      for (std::int64_t i = 0; i < value.size() && !steps.exhausted(); ++i) {
+        if (!Printable(value.At(i), steps)) return false;
       }
       return true;
     default: return true;
@@ -163,15 +172,15 @@ bool RealText(const Value& value, const Clause& clause, std::string& out) {
   return true;
 }
 
-bool Render(const Value& value, const Clause& clause, std::string& out) {
+bool Render(const Value& value, const Clause& clause, Steps& steps, std::string& out) {
   switch (clause.verb) {
     case 's':
-      if (!Printable(value)) return false;
-      out = Plain(value, false);
+      if (!Printable(value, steps)) return false;
+      out = Plain(value, false, steps);
       return true;
     case 'd':
       if (value.is(Kind::kDouble) && !std::isfinite(value.real())) {
-        out = Plain(value, false);
+        out = Plain(value, false, steps);
         return true;
       }
       return Integral(value, 10, false, out);
@@ -238,7 +247,13 @@ Value Format(Meter& meter, Args a) {
     if (next >= a[1].size()) return Bad("index " + std::to_string(next) + " out of range");
     const Value value = a[1].At(next++);
     std::string rendered;
-    if (!Render(value, clause, rendered)) {
+    Steps steps;
+    const bool fits = Render(value, clause, steps, rendered);
+    if (steps.exhausted()) {
+      meter.Stop();
+      return {};
+    }
+    if (!fits) {
       return Bad("error during formatting: " + std::string(Wanted(clause.verb)) + value.TypeName());
     }
     if (!meter.Allocate(rendered.size())) return {};

@@ -9,13 +9,16 @@ namespace mailroom::cel {
 namespace {
 
 // The cost of looking at everything in a value.
-std::uint64_t Traversal(const Value& value) {
+std::uint64_t Traversal(const Value& value, Steps& steps) {
+  if (!steps.Take()) return UINT32_MAX;
   switch (value.kind()) {
     case Kind::kString:
     case Kind::kBytes: return static_cast<std::uint64_t>(static_cast<double>(SizeOf(value)) * 0.1);
     case Kind::kList: {
       std::uint64_t cost = 0;
-      for (std::int64_t i = 0; i < value.size(); ++i) cost += Traversal(value.At(i));
+      for (std::int64_t i = 0; i < value.size() && !steps.exhausted(); ++i) {
+        cost += Traversal(value.At(i), steps);
+      }
       return cost;
     }
     case Kind::kMap:
@@ -24,14 +27,18 @@ std::uint64_t Traversal(const Value& value) {
       for (const Value& key : value.Keys()) {
         Value member;
         value.Lookup(key, member);
-        cost += Traversal(key) + Traversal(member);
+        cost += Traversal(key, steps) + Traversal(member, steps);
+        if (steps.exhausted()) break;
       }
       return cost;
     }
     default: return 1;
   }
 }
-std::uint64_t PriceOfWalk(Args a, const Value&) { return Traversal(a[0]); }
+std::uint64_t PriceOfWalk(Args a, const Value&) {
+  Steps steps;
+  return Traversal(a[0], steps);
+}
 std::uint64_t PriceOfResult(Args, const Value& result) { return 11 + SizeOf(result); }
 std::uint64_t PriceOfSort(Args a, const Value&) {
   const std::uint64_t size = SizeOf(a[0]);
@@ -89,16 +96,20 @@ Value Extreme(Meter&, Args a) {
   return best;
 }
 
-Value IndexOf(Meter&, Args a) {
-  for (std::int64_t i = 0; i < a[0].size(); ++i) {
-    if (Equal(a[0].At(i), a[1])) return Value::Int(i);
+Value IndexOf(Meter& meter, Args a) {
+  Steps steps;
+  for (std::int64_t i = 0; i < a[0].size() && !steps.exhausted(); ++i) {
+    if (Equal(a[0].At(i), a[1], steps)) return Value::Int(i);
   }
+  if (steps.exhausted()) meter.Stop();
   return Value::Int(-1);
 }
-Value LastIndexOf(Meter&, Args a) {
-  for (std::int64_t i = a[0].size() - 1; i >= 0; --i) {
-    if (Equal(a[0].At(i), a[1])) return Value::Int(i);
+Value LastIndexOf(Meter& meter, Args a) {
+  Steps steps;
+  for (std::int64_t i = a[0].size() - 1; i >= 0 && !steps.exhausted(); --i) {
+    if (Equal(a[0].At(i), a[1], steps)) return Value::Int(i);
   }
+  if (steps.exhausted()) meter.Stop();
   return Value::Int(-1);
 }
 
@@ -119,6 +130,8 @@ Value Slice(Meter& meter, Args a) {
 
 bool FlattenInto(Meter& meter, const Value& list, std::int64_t depth, std::vector<Value>& out) {
   for (std::int64_t i = 0; i < list.size(); ++i) {
+    meter.Spend(1);
+    if (meter.exceeded()) return false;
     Value item = list.At(i);
     if (item.is(Kind::kList) && depth > 0) {
       if (!FlattenInto(meter, item, depth - 1, out)) return false;
@@ -181,8 +194,12 @@ Value Reverse(Meter& meter, Args a) {
 bool Among(Meter& meter, const Value& wanted, std::span<const Value> items) {
   meter.Spend(items.size());
   if (meter.exceeded()) return false;
-  return std::any_of(items.begin(), items.end(),
-                     [&](const Value& item) { return Equal(item, wanted); });
+  Steps steps;
+  const bool found = std::any_of(items.begin(), items.end(), [&](const Value& item) {
+    return Equal(item, wanted, steps);
+  });
+  if (steps.exhausted()) meter.Stop();
+  return found;
 }
 
 Value Distinct(Meter& meter, Args a) {

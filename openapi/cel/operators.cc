@@ -189,8 +189,13 @@ std::uint64_t PriceOfOrder(Args a, const Value&) {
   return Scaled(std::min(SizeOf(a[0]), SizeOf(a[1])), 0.1);
 }
 
-Value Same(Meter&, Args a) { return Value::Bool(Equal(a[0], a[1])); }
-Value Differ(Meter&, Args a) { return Value::Bool(!Equal(a[0], a[1])); }
+Value Same(Meter& meter, Args a) {
+  Steps steps;
+  const bool same = Equal(a[0], a[1], steps);
+  if (steps.exhausted()) meter.Stop();
+  return Value::Bool(same);
+}
+Value Differ(Meter& meter, Args a) { return Value::Bool(!Same(meter, a).truth()); }
 Value Not(Meter&, Args a) { return Value::Bool(!a[0].truth()); }
 
 Value IndexList(Meter&, Args a) {
@@ -214,10 +219,12 @@ Value IndexMap(Meter&, Args a) {
   if (!a[0].Lookup(a[1], out)) return Value::Error("no such key: " + KeyText(a[1]));
   return out;
 }
-Value InList(Meter&, Args a) {
-  for (std::int64_t i = 0; i < a[1].size(); ++i) {
-    if (Equal(a[0], a[1].At(i))) return Value::Bool(true);
+Value InList(Meter& meter, Args a) {
+  Steps steps;
+  for (std::int64_t i = 0; i < a[1].size() && !steps.exhausted(); ++i) {
+    if (Equal(a[0], a[1].At(i), steps)) return Value::Bool(true);
   }
+  if (steps.exhausted()) meter.Stop();
   return Value::Bool(false);
 }
 std::uint64_t PriceOfInList(Args a, const Value&) { return SizeOf(a[1]); }

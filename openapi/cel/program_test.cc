@@ -252,6 +252,43 @@ TEST(CelLanguage, StopsAtItsMemoryLimit) {
             "error: operation cancelled: actual cost limit exceeded");
 }
 
+// Values that double with every step take little room but are endless to walk through.
+TEST(CelLanguage, BoundsItsWalks) {
+  std::string twice = "cel.bind(a0, [1], ";
+  for (int i = 1; i <= 50; ++i) {
+    const std::string last = "a" + std::to_string(i - 1);
+    twice += "cel.bind(a" + std::to_string(i) + ", [dyn(" + last + "), " + last + "], ";
+  }
+  const std::string end(51, ')');
+  for (const char* walk : {"a50 == a50", "a50 in [a50]", "'%s'.format([a50]) == ''",
+                           "a50.flatten(100).size() > 0", "sets.contains([a50], [a50])",
+                           "[a50].indexOf(a50) == 0"}) {
+    EXPECT_EQ(Eval(twice + walk + end), "error: operation cancelled: actual cost limit exceeded")
+        << walk;
+  }
+  EXPECT_EQ(Eval(twice + "a50" + end), "?the value is too large");
+}
+
+// Types that double with every step, known and inferred.
+TEST(CelLanguage, BoundsItsTypes) {
+  for (const char* start : {"1", "[]", "{}"}) {
+    std::string bomb = std::string("cel.bind(a0, ") + start + ", ";
+    for (int i = 1; i <= 60; ++i) {
+      const std::string last = "a" + std::to_string(i - 1);
+      bomb += "cel.bind(a" + std::to_string(i) + ", [{'k': " + last + "}, {'k': " + last + "}], ";
+    }
+    bomb += "size(a60) == 2" + std::string(61, ')');
+    EXPECT_EQ(Eval(bomb), "true") << start;
+    std::string keys = std::string("cel.bind(a0, ") + start + ", ";
+    for (int i = 1; i <= 60; ++i) {
+      const std::string last = "a" + std::to_string(i - 1);
+      keys += "cel.bind(a" + std::to_string(i) + ", {" + last + ": " + last + "}, ";
+    }
+    keys += "a60 == a59" + std::string(61, ')');
+    EXPECT_FALSE(Eval(keys).empty()) << start;
+  }
+}
+
 TEST(CelLanguage, BoundsItsDepth) {
   EXPECT_NE(Eval(std::string(300, '(') + "1" + std::string(300, ')')).find("recursion limit"),
             std::string::npos);

@@ -1,6 +1,7 @@
 #include <charconv>
 
 #include "openapi/cel/checker.h"
+#include "storage/object/limits_cel.h"
 
 namespace mailroom::cel {
 namespace {
@@ -58,15 +59,21 @@ void Unifier::Bind(const Type& variable, TypePtr meaning) {
 }
 
 TypePtr Unifier::Resolve(const TypePtr& type, bool final) const {
+  std::size_t parts = 0;
+  return ResolveWithin(type, final, parts);
+}
+
+TypePtr Unifier::ResolveWithin(const TypePtr& type, bool final, std::size_t& parts) const {
+  if (++parts > limits::kCelTypeParts) return Simple(Kind::kDyn);
   if (type->kind == Kind::kParam) {
-    if (const TypePtr* meaning = Meaning(*type)) return Resolve(*meaning, final);
+    if (const TypePtr* meaning = Meaning(*type)) return ResolveWithin(*meaning, final, parts);
     return final ? Simple(Kind::kDyn) : type;
   }
   if (type->params.empty()) return type;
   bool changed = false;
   std::vector<TypePtr> params;
   for (const TypePtr& param : type->params) {
-    params.push_back(Resolve(param, final));
+    params.push_back(ResolveWithin(param, final, parts));
     changed |= params.back() != param;
   }
   if (!changed) return type;
@@ -90,6 +97,7 @@ TypePtr Unifier::Instantiate(const TypePtr& type,
 }
 
 bool Unifier::Occurs(const Type& variable, const TypePtr& within) const {
+  if (++steps_ > limits::kCelTypeSteps) return true;
   if (within->kind == Kind::kParam) {
     if (within->name == variable.name) return true;
     const TypePtr* meaning = Meaning(*within);
@@ -121,6 +129,7 @@ bool Unifier::Substitute(const TypePtr& a, const TypePtr& b, bool& known) {
 }
 
 bool Unifier::Try(const TypePtr& a, const TypePtr& b) {
+  if (++steps_ > limits::kCelTypeSteps) return true;
   if (b->kind == Kind::kParam) {
     bool known = false;
     if (Substitute(a, b, known)) return true;
@@ -144,6 +153,7 @@ bool Unifier::Try(const TypePtr& a, const TypePtr& b) {
 
 bool Unifier::AssignAll(const std::vector<TypePtr>& to, const std::vector<TypePtr>& from) {
   undo_.clear();
+  steps_ = 0;
   bool fits = to.size() == from.size();
   for (std::size_t i = 0; fits && i < to.size(); ++i) fits = Try(to[i], from[i]);
   if (fits) return true;

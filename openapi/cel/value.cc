@@ -1,5 +1,6 @@
 #include "openapi/cel/value.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "storage/object/json.h"
@@ -335,7 +336,31 @@ std::int64_t CountRunes(std::string_view text) {
   return count;
 }
 
-bool ToJson(const Value& value, Json& out, std::string& error) {
+namespace {
+
+// Whether the steps suffice for a copy of the tree.
+bool Afford(const Json& tree, Steps& steps) {
+  const std::size_t length = tree.is_string() ? tree.get_ref<const std::string&>().size() : 0;
+  if (!steps.Take() || length >= steps.left) {
+    steps.left = 0;
+    return false;
+  }
+  steps.left -= length;
+  if (!tree.is_structured()) return true;
+  return std::all_of(tree.begin(), tree.end(),
+                     [&](const Json& member) { return Afford(member, steps); });
+}
+
+bool TreeOf(const Value& value, Json& out, std::string& error, Steps& steps) {
+  // Texts and trees are copied, so their size counts.
+  const bool text = value.is(Kind::kString) || value.is(Kind::kBytes);
+  if (!steps.Take() || (text && value.text().size() >= steps.left) ||
+      (value.json() != nullptr && !Afford(*value.json(), steps))) {
+    steps.left = 0;
+    error = "the value is too large";
+    return false;
+  }
+  if (text) steps.left -= value.text().size();
   if (value.json() != nullptr) {
     out = *value.json();
     return true;
@@ -367,13 +392,13 @@ bool ToJson(const Value& value, Json& out, std::string& error) {
       return true;
     }
     case Kind::kOptional:
-      if (value.has_value()) return ToJson(value.unwrap(), out, error);
+      if (value.has_value()) return TreeOf(value.unwrap(), out, error, steps);
       out = nullptr;
       return true;
     case Kind::kList:
       out = Json::array();
       for (std::int64_t i = 0; i < value.size(); ++i) {
-        if (!ToJson(value.At(i), out.emplace_back(), error)) return false;
+        if (!TreeOf(value.At(i), out.emplace_back(), error, steps)) return false;
       }
       return true;
     case Kind::kMap:
@@ -386,7 +411,7 @@ bool ToJson(const Value& value, Json& out, std::string& error) {
         }
         Value member;
         value.Lookup(key, member);
-        if (!ToJson(member, out[std::string(key.text())], error)) return false;
+        if (!TreeOf(member, out[std::string(key.text())], error, steps)) return false;
       }
       return true;
     case Kind::kError: error = value.text(); return false;
@@ -394,6 +419,13 @@ bool ToJson(const Value& value, Json& out, std::string& error) {
       error = "unsupported type conversion from '" + value.TypeName() + "'";
       return false;
   }
+}
+
+}  // namespace
+
+bool ToJson(const Value& value, Json& out, std::string& error) {
+  Steps steps;
+  return TreeOf(value, out, error, steps);
 }
 
 bool IsZero(const Value& value) {

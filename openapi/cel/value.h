@@ -14,6 +14,7 @@
 
 #include "openapi/cel/type.h"
 #include "storage/object/json_fwd.h"
+#include "storage/object/limits_cel.h"
 
 namespace mailroom::cel {
 
@@ -132,9 +133,18 @@ class Value {
   std::shared_ptr<const Node> node_;
 };
 
+// Work that is left for one walk through a value.
+struct Steps {
+  std::size_t left = limits::kCelValueSteps;
+  bool Take() { return left > 0 && --left > 0; }
+  bool exhausted() const { return left == 0; }
+};
+
 // CEL equality: numbers by value across kinds, different kinds are unequal, lists of type set and
 // map without order.
 bool Equal(const Value& a, const Value& b);
+// The same; false when the steps do not suffice.
+bool Equal(const Value& a, const Value& b, Steps& steps);
 // -1, 0, 1; 2 when the two have no order (NaN), 3 when their kinds have none.
 int Compare(const Value& a, const Value& b);
 // The value as a JSON tree; an error text when it has no such form.
