@@ -28,12 +28,12 @@ Syncer::Syncer(Options options)
                          Collections(
                              options_.mailbox, "",
                              [this](const Place& place) { queue().Add(KeyOf(place)); },
-                             [this](const GroupResource& resource) { EnqueueAll(resource); })},
+                             [this](const GroupResource& resource) { Look(resource); })},
              .wec = {options_.wec, Kinds(options_.wec),
                      Collections(
                          options_.wec, options_.identity.LabelSelector(),
                          [this](const Place& place) { queue().Add(KeyOf(place)); },
-                         [this](const GroupResource& resource) { EnqueueAll(resource); })},
+                         [this](const GroupResource& resource) { Look(resource); })},
              .instructions = {},
              .unserved = {},
              .report = {options_.mailbox, Clock::Real(),
@@ -108,13 +108,13 @@ Result<client::Requeue> Syncer::ReconcileResource(const GroupResource& resource)
     return client::Requeue{gone ? std::chrono::seconds(0) : limits::kForeignCheck};
   }
   TRY(memory_.Remember(resource, api_version));
-  if (!in_mailbox) {
-    EnqueueAll(resource);
-    if (selected) return Missing(resource, "the mailbox does not serve " + api_version);
-  }
-  parts_.report.Clear(WholeResource(resource));
   const auto there = parts_.wec.collections.Of(resource);
   const bool unused = !selected && there != nullptr && there->synced() && there->size() == 0;
+  if (!unused) EnqueueAll(resource);
+  if (!in_mailbox && selected) {
+    return Missing(resource, "the mailbox does not serve " + api_version);
+  }
+  parts_.report.Clear(WholeResource(resource));
   if (Idle(resource, unused)) {
     TRY(StopResource(resource));
     return client::Requeue{};
@@ -163,7 +163,7 @@ Result<client::Requeue> Syncer::CrdChanged(const std::string& name) {
   const GroupResource resource = ResourceOf(name);
   parts_.mailbox.kinds.Forget(resource.group);
   parts_.wec.kinds.Forget(resource.group);
-  if (!VersionOf(resource).empty()) queue().Add(Errand(kResourceLane, LaneOf(resource)));
+  if (!VersionOf(resource).empty()) Look(resource);
   return client::Requeue{};
 }
 
@@ -197,7 +197,7 @@ Result<client::Requeue> Syncer::ReconcileObject(const Place& place) {
   const bool selected = selection == nullptr || selection->resources().contains(place.resource);
   // The last object of a resource that is no longer wanted has gone: its watches may end.
   if (!selected && there != nullptr && there->size() == 0) {
-    queue().Add(Errand(kResourceLane, LaneOf(place.resource)));
+    Look(place.resource);
   }
   return requeue;
 }
@@ -214,6 +214,10 @@ std::string Syncer::VersionOf(const GroupResource& resource) const {
   return found == remembered.end() ? "" : found->second;
 }
 
+void Syncer::Look(const GroupResource& resource) {
+  queue().Add(Errand(kResourceLane, LaneOf(resource)));
+}
+
 void Syncer::EnqueueAll(const GroupResource& resource) {
   for (const Side* side : {&parts_.mailbox, &parts_.wec}) {
     for (const Place& place : side->collections.Places(resource)) queue().Add(KeyOf(place));
@@ -226,15 +230,12 @@ void Syncer::EnqueueAll(const GroupResource& resource) {
 }
 
 void Syncer::EnqueueResources() {
-  const auto add = [this](const GroupResource& resource) {
-    queue().Add(Errand(kResourceLane, LaneOf(resource)));
-  };
-  add(kNamespaces);
-  add(kCrds);
-  for (const auto& [resource, unused] : memory_.resources()) add(resource);
+  Look(kNamespaces);
+  Look(kCrds);
+  for (const auto& [resource, unused] : memory_.resources()) Look(resource);
   const auto selection = parts_.instructions.Get();
   if (selection == nullptr) return;
-  for (const auto& [resource, unused] : selection->resources()) add(resource);
+  for (const auto& [resource, unused] : selection->resources()) Look(resource);
 }
 
 std::unique_ptr<client::Informer> Syncer::WatchCrds(const client::Client& client) {

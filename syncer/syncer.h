@@ -45,6 +45,8 @@ class Syncer : public client::Reconciler {
   std::string VersionOf(const GroupResource& resource) const;
   Result<void> StopResource(const GroupResource& resource);
   Status Missing(const GroupResource& resource, std::string message);
+  // Asks for ReconcileResource, which in turn asks for every object of the resource.
+  void Look(const GroupResource& resource);
   void EnqueueAll(const GroupResource& resource);
   void EnqueueResources();
   std::unique_ptr<client::Informer> WatchCrds(const client::Client& client);
