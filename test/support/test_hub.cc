@@ -27,7 +27,9 @@ Request MakeRequest(const std::string& method, const std::string& path) {
 
 TestHub::TestHub() {
   auto server = apiserver::Server::Start(storage::OpenMemory(),
-                                         {.external_url = "https://hub.test", .embedded = true});
+                                         {.external_url = "https://hub.test",
+                                          .embedded = true,
+                                          .root_ca_pem = "the test's authority"});
   if (!server.ok()) {
     std::cerr << server.error().message() << std::endl;
     std::abort();
