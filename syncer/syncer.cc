@@ -11,6 +11,8 @@
 namespace mailroom::syncer {
 namespace {
 
+constexpr const char* kSyncerVersion = "v0.1.0";
+
 std::string ApiVersion(const std::string& group, const std::string& version) {
   return group.empty() ? version : group + "/" + version;
 }
@@ -32,12 +34,16 @@ Syncer::Syncer(Options options)
              .wec = {options_.wec, Kinds(options_.wec),
                      Collections(
                          options_.wec, options_.identity.LabelSelector(),
-                         [this](const Place& place) { queue().Add(KeyOf(place)); },
+                         [this](const Place& place) {
+                           queue().Add(KeyOf(place));
+                           queue().AddAfter(Errand(kReportLane), limits::kReportDelay);
+                         },
                          [this](const GroupResource& resource) { Look(resource); })},
              .instructions = {},
              .unserved = {},
              .report = {options_.mailbox, Clock::Real(),
-                        [this] { queue().AddAfter(Errand(kReportLane), limits::kReportDelay); }}},
+                        [this] { queue().AddAfter(Errand(kReportLane), limits::kReportDelay); },
+                        [this] { return Summary(); }}},
       downsync_(parts_) {
   identity_ = WatchIdentity();
   mailbox_crds_ = WatchCrds(options_.mailbox);
@@ -72,6 +78,33 @@ Result<client::Requeue> Syncer::Reconcile(const client::WorkKey& key) {
   return ReconcileObject(PlaceOf(key));
 }
 
+Json Syncer::Summary() {
+  std::size_t objects = 0;
+  bool counted = true;
+  Json resources = Json::array();
+  for (const auto& [resource, api_version] : memory_.resources()) {
+    const auto there = parts_.wec.collections.Of(resource);
+    counted = counted && there != nullptr && there->synced();
+    if (there != nullptr) objects += there->size();
+    const std::string version = client::Gvr{api_version, ""}.version();
+    resources.push_back({{"group", resource.group},
+                         {"resource", resource.resource},
+                         {"versions", Json::array({version})}});
+  }
+  Json summary = {{"syncedResources", std::move(resources)}, {"syncerVersion", kSyncerVersion}};
+  // A count of what has not been listed would be a lie, and a drain would believe it.
+  summary["objectCount"] = counted ? Json(objects) : Json();
+  if (const auto selection = parts_.instructions.Get()) {
+    summary["selectedResources"] = selection->resources().size();
+  }
+  if (wec_version_.empty()) {
+    auto version = parts_.wec.client.GetPath("/version");
+    if (version.ok()) wec_version_ = StringAt(*version, {"gitVersion"});
+  }
+  if (!wec_version_.empty()) summary["wecVersion"] = wec_version_;
+  return summary;
+}
+
 Result<client::Requeue> Syncer::ReadConfigs() {
   if (!configs_->synced()) return client::Requeue{};
   std::vector<Json> configs;
@@ -80,6 +113,7 @@ Result<client::Requeue> Syncer::ReadConfigs() {
   const auto before = parts_.instructions.Get();
   if (before != nullptr && *before == *selection) return client::Requeue{};
   parts_.instructions.Set(selection);
+  queue().AddAfter(Errand(kReportLane), limits::kReportDelay);
   EnqueueResources();
   // What others need comes first.
   EnqueueAll(kNamespaces);

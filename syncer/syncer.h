@@ -32,6 +32,8 @@ class Syncer : public client::Reconciler {
   Result<client::Requeue> Reconcile(const client::WorkKey& key) override;
 
  private:
+  // What the report says beside errors. Called by one worker at a time.
+  Json Summary();
   Result<client::Requeue> ReadConfigs();
   Result<client::Requeue> ReconcileResource(const GroupResource& resource);
   Result<client::Requeue> CrdChanged(const std::string& name);
@@ -61,6 +63,7 @@ class Syncer : public client::Reconciler {
   std::unique_ptr<client::Controller> controller_;
   Parts parts_;
   Downsync downsync_;
+  std::string wec_version_;  // of the worker that reports
   std::mutex idle_mutex_;
   std::map<GroupResource, std::chrono::steady_clock::time_point> idle_;  // guarded by idle_mutex_
   std::unique_ptr<client::Informer> configs_;
