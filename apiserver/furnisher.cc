@@ -73,7 +73,7 @@ class Running final : public Furnisher, private client::Reconciler {
                {{"apiVersion", "v1"},
                 {"kind", "ServiceAccount"},
                 {"metadata", {{"name", "default"}, {"namespace", key.id}}}}));
-    if (!root_ca_.empty()) TRY(EnsureRootCa(*workspace, key.id));
+    TRY(EnsureRootCa(*workspace, key.id));
     if (key.id == "default" && workspace->type == openapi::WorkspaceType::kCluster) {
       TRY(EnsureService(*workspace));
     }

@@ -13,7 +13,7 @@ namespace mailroom::apiserver {
 
 class Furnisher {
  public:
-  // `root_ca` (PEM) is what clients verify this server with; "" leaves the ConfigMap out.
+  // `root_ca` (PEM) is what clients verify this server with.
   static Result<std::unique_ptr<Furnisher>> Start(const Hub& hub, std::string root_ca);
   virtual ~Furnisher() = default;  // stops and joins
 };

@@ -13,7 +13,7 @@ class Running final : public Lifecycle {
   Result<void> Begin(const Hub& hub, const std::string& root_ca) {
     collector_ = TRY(Collector::Start(hub));
     garbage_ = TRY(GarbageCollector::Start(hub));
-    furnisher_ = TRY(Furnisher::Start(hub, root_ca));
+    if (!root_ca.empty()) furnisher_ = TRY(Furnisher::Start(hub, root_ca));
     expiry_ = TRY(Expiry::Start(hub));
     return Ok();
   }

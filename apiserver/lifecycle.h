@@ -11,7 +11,7 @@ namespace mailroom::apiserver {
 
 class Lifecycle {
  public:
-  // `root_ca` (PEM) is published as kube-root-ca.crt.
+  // `root_ca` (PEM) is published as kube-root-ca.crt; without it namespaces are given nothing.
   static Result<std::unique_ptr<Lifecycle>> Start(const Hub& hub, const std::string& root_ca);
   virtual ~Lifecycle() = default;  // stops and joins
 };

@@ -32,7 +32,7 @@ class LifecycleTest : public testing::Test {
     return {};
   }
 
-  TestHub hub;
+  TestHub hub{"the test's authority"};
 };
 
 TEST_F(LifecycleTest, NamespacesAreFurnished) {

@@ -17,6 +17,15 @@ std::string ApiVersion(const std::string& group, const std::string& version) {
   return group.empty() ? version : group + "/" + version;
 }
 
+// What has been deleted and is only held by others is not ours to wait for.
+std::size_t CountLiving(const client::Informer& informer) {
+  std::size_t living = 0;
+  for (const auto& [key, object] : informer.List()) {
+    if (object->meta().deletion_timestamp.empty()) ++living;
+  }
+  return living;
+}
+
 Place WholeResource(const GroupResource& resource) { return {resource, "", ""}; }
 
 }  // namespace
@@ -85,7 +94,7 @@ Json Syncer::Summary() {
   for (const auto& [resource, api_version] : memory_.resources()) {
     const auto there = parts_.wec.collections.Of(resource);
     counted = counted && there != nullptr && there->synced();
-    if (there != nullptr) objects += there->size();
+    if (there != nullptr) objects += CountLiving(*there);
     const std::string version = client::Gvr{api_version, ""}.version();
     resources.push_back({{"group", resource.group},
                          {"resource", resource.resource},

@@ -16,9 +16,9 @@ inline constexpr auto kPendingRequestAge = 86400s;  // undecided ones
 inline constexpr auto kExpirySlack = 1s;            // expired objects are gathered this long
 
 // Leadership among the hubs of one store. A dead leader is replaced within lease and one retry.
-inline constexpr auto kLeaseDuration = 8s;
-inline constexpr auto kLeaseRenewal = 5s;  // not renewed by then: the leader steps down
-inline constexpr auto kLeaseRetry = 1500ms;
+inline constexpr auto kLeaseDuration = 7s;
+inline constexpr auto kLeaseRenewal = 4500ms;  // not renewed by then: the leader steps down
+inline constexpr auto kLeaseRetry = 1s;
 
 inline constexpr std::size_t kRememberedEvents = 4096;  // told before, to be counted up
 
