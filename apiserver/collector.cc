@@ -1,183 +1,106 @@
 #include "apiserver/collector.h"
 
-#include <algorithm>
-#include <condition_variable>
 #include <mutex>
 #include <set>
-#include <thread>
 
-#include "apiserver/authn.h"
-#include "apiserver/commit.h"
+#include "apiserver/client/controller.h"
+#include "apiserver/finalize.h"
+#include "apiserver/hub_watch.h"
+#include "apiserver/namespace_cleanup.h"
+#include "apiserver/self_write.h"
 #include "openapi/crd.h"
-#include "storage/object/json_path.h"
+#include "storage/object/lifecycle_limits.h"
 #include "storage/object/limits.h"
-#include "storage/object/log.h"
 
 namespace mailroom::apiserver {
 namespace {
 
-using openapi::ResourceTypePtr;
-
-const User kSelf{"system:mailroom:collector", {std::string(kMasters)}};
 constexpr std::string_view kCrdCleanup = "customresourcecleanup.apiextensions.k8s.io";
 
-class Running final : public Collector {
+class Running final : public Collector, private client::Reconciler {
  public:
-  explicit Running(const Hub& hub) : hub_(hub) {}
+  explicit Running(const Hub& hub) : hub_(hub), self_(hub, "collector"), cleanup_(hub, self_) {}
   ~Running() override {
-    thread_.request_stop();
-    wake_.notify_all();
-    if (thread_.joinable()) thread_.join();
-    watchers_.clear();
+    if (controller_ != nullptr) controller_->Stop();
+    watch_.reset();
   }
 
   Result<void> Begin() {
-    for (const GroupResource& resource : {kNamespacesResource, kCrdResource}) {
-      storage::CacheWatchOptions options;
-      options.scope.resource = resource;
-      options.filter = [](const Object& object) { return !object.meta().deletion_timestamp.empty(); };
-      auto watch = TRY(hub_.store.Watch(options));
-      for (const storage::Entry& entry : watch.initial) {
-        pending_.insert({*entry.workspace, resource, "", std::string(entry.object->meta().name)});
-      }
-      watch.watcher->OnReady([this] { Notify(); });
-      watchers_.push_back(std::move(watch.watcher));
-    }
-    thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+    controller_ = client::Controller::Start("collector", *this, limits::kGarbageWorkers);
+    HubWatch::Options options;
+    options.name = "collector";
+    options.filter = [](const Object& object) {
+      return !object.meta().deletion_timestamp.empty();
+    };
+    options.change = [this](const ResourceKey& key, const Object*, const Object* now) {
+      Note(key, now != nullptr);
+    };
+    watch_ = TRY(HubWatch::Start(hub_.store, std::move(options)));
     return Ok();
   }
 
  private:
-  void Notify() {
-    std::lock_guard lock(mutex_);
-    notified_ = true;
-    wake_.notify_all();
-  }
-
-  void Drain() {
-    for (auto& watcher : watchers_) {
-      std::vector<storage::Watcher::Item> items;
-      Revision up_to;
-      (void)watcher->Drain(items, limits::kWatchQueueEvents, up_to);
-      for (const auto& item : items) pending_.insert(item.event->key());
-    }
-  }
-
-  void Run(const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
+  // A marked object changed or went.
+  void Note(const ResourceKey& key, bool there) {
+    if (key.resource == kNamespacesResource || key.resource == kCrdResource) {
       {
-        std::unique_lock lock(mutex_);
-        // Contents held by finalizers are looked at again after a while; everything else is
-        // announced by the watchers.
-        auto ready = [this] { return notified_; };
-        if (pending_.empty()) {
-          wake_.wait(lock, stop, ready);
+        std::lock_guard lock(mutex_);
+        if (there) {
+          pending_.insert(key);
         } else {
-          wake_.wait_for(lock, stop, limits::kCollectorRetry, ready);
+          pending_.erase(key);
         }
-        notified_ = false;
       }
-      Drain();
-      std::erase_if(pending_, [&](const ResourceKey& key) {
-        return stop.stop_requested() || Finish(key);
-      });
+      return Enqueue(key);
+    }
+    if (there) return;
+    // What was held may have been the last thing in its way.
+    const std::string crd = key.resource.resource + "." + key.resource.group;
+    for (const ResourceKey& holder : {ResourceKey{key.workspace, kNamespacesResource, "", key.ns},
+                                      ResourceKey{key.workspace, kCrdResource, "", crd}}) {
+      std::lock_guard lock(mutex_);
+      if (pending_.contains(holder)) Enqueue(holder);
     }
   }
 
-  // True when nothing is left to do for the key.
-  bool Finish(const ResourceKey& key) {
-    const ObjectPtr object = hub_.store.Get(key);
-    if (object == nullptr || object->meta().deletion_timestamp.empty()) return true;
-    auto workspace = hub_.workspaces.Find(key.workspace);
-    if (!workspace.ok()) return true;
-    const bool is_namespace = key.resource == kNamespacesResource;
-    auto done = is_namespace ? FinishNamespace(key, *workspace) : FinishCrd(key, *workspace, *object);
-    if (!done.ok()) {
-      Log(Level::kWarn, "deletion not finished",
-          {{"workspace", key.workspace.name()}, {"resource", key.resource.resource},
-           {"name", key.name}, {"error", done.error().message()}});
-      return false;
-    }
-    return *done;
+  void Enqueue(const ResourceKey& key) {
+    controller_->queue().Add({key.workspace.name(), key.ToStoreKey()});
   }
 
-  // Deletes what the scope holds; true when nothing is left.
-  Result<bool> Empty(const WorkspaceView& workspace, const ResourceTypePtr& type,
-                     const std::string& ns) {
-    Request request;
-    RequestInfo info;
-    info.workspace = workspace.name;
-    Call call{hub_, request, info, kSelf, workspace, type, {}};
-    DeleteRequest options;
-    options.propagation = "Background";
-    storage::CacheListOptions list;
-    list.scope = {workspace.name, type->stored_as, ns};
-    for (const storage::Entry& entry : TRY(hub_.store.List(list)).entries) {
-      call.info.ns = std::string(entry.object->meta().ns);
-      auto removed = Remove(call, std::string(entry.object->meta().name), options);
-      if (!removed.ok() && removed.error().reason() != Reason::kNotFound) {
-        return std::move(removed).error();
-      }
-    }
-    return TRY(hub_.store.List(list)).entries.empty();
-  }
-
-  Result<bool> FinishNamespace(const ResourceKey& key, const WorkspaceView& workspace) {
-    bool empty = true;
-    for (const ResourceTypePtr& type : workspace.catalog->Preferred()) {
-      if (!type->namespaced || !type->stored) continue;
-      empty = TRY(Empty(workspace, type, key.name)) && empty;
-    }
-    if (!empty) return false;
-    TRY(Edit(workspace, workspace.catalog->FindShared("", "v1", "namespaces"), key.name, "finalize",
-             [](Json& object) { Set(object, {"spec", "finalizers"}, Json::array()); }));
-    return true;
+  Result<client::Requeue> Reconcile(const client::WorkKey& work) override {
+    auto key = ResourceKey::Parse(work.id);
+    if (!key.ok()) return client::Requeue{};
+    const ObjectPtr object = hub_.store.Get(*key);
+    if (object == nullptr || object->meta().deletion_timestamp.empty()) return client::Requeue{};
+    auto workspace = hub_.workspaces.Find(key->workspace);
+    if (!workspace.ok()) return client::Requeue{};
+    const bool is_namespace = key->resource == kNamespacesResource;
+    const bool done = is_namespace ? TRY(cleanup_.Take(*workspace, key->name))
+                                   : TRY(FinishCrd(*key, *workspace, *object));
+    // Whatever holds it is announced when it goes; this is for what cannot be watched.
+    return client::Requeue{done ? std::chrono::milliseconds(0) : limits::kLeftoverCheck};
   }
 
   Result<bool> FinishCrd(const ResourceKey& key, const WorkspaceView& workspace,
                          const Object& object) {
-    const Json crd = object.ToJson();
-    auto types = openapi::TypesOfCrd(crd);
-    if (types.ok() && !types->empty() && !TRY(Empty(workspace, types->front(), ""))) return false;
-    const auto type =
-        workspace.catalog->FindShared("apiextensions.k8s.io", "v1", "customresourcedefinitions");
-    TRY(Edit(workspace, type, key.name, "", [](Json& edited) {
-      Json* finalizers = Find(edited, {"metadata", "finalizers"});
-      if (finalizers == nullptr || !finalizers->is_array()) return;
-      auto it = std::find(finalizers->begin(), finalizers->end(), Json(kCrdCleanup));
-      if (it != finalizers->end()) finalizers->erase(it);
-    }));
+    auto types = openapi::TypesOfCrd(object.ToJson());
+    if (types.ok() && !types->empty() && !TRY(cleanup_.Empty(workspace, types->front(), ""))) {
+      return false;
+    }
+    TRY(UnlessGone(self_.Change(
+        workspace,
+        workspace.catalog->FindShared("apiextensions.k8s.io", "v1", "customresourcedefinitions"),
+        "", key.name, "", [](Json& edited) { RemoveFinalizer(edited, kCrdCleanup); })));
     return true;
   }
 
-  Result<void> Edit(const WorkspaceView& workspace, const ResourceTypePtr& type,
-                    const std::string& name, const std::string& subresource,
-                    const std::function<void(Json&)>& edit) {
-    Request request;
-    request.headers.Add("user-agent", "mailroom/collector");
-    RequestInfo info;
-    info.workspace = workspace.name;
-    info.name = name;
-    info.subresource = subresource;
-    Call call{hub_, request, info, kSelf, workspace, type, {}};
-    auto outcome = Change(call, {}, [&](const Json& live) -> Result<Draft> {
-      Json object = live;
-      edit(object);
-      return Draft{std::move(object), {}, false};
-    });
-    if (!outcome.ok() && outcome.error().reason() != Reason::kNotFound) {
-      return std::move(outcome).error();
-    }
-    return Ok();
-  }
-
   const Hub& hub_;
-  std::vector<std::unique_ptr<storage::Watcher>> watchers_;
-  std::set<ResourceKey> pending_;  // collector thread only, after Begin
+  const SelfWriter self_;
+  const NamespaceCleanup cleanup_;
   std::mutex mutex_;
-  std::condition_variable_any wake_;
-  bool notified_ = false;  // guarded by mutex_
-  std::jthread thread_;
+  std::set<ResourceKey> pending_;  // guarded by mutex_
+  std::unique_ptr<client::Controller> controller_;
+  std::unique_ptr<HubWatch> watch_;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Finishes deletions that outlive their request: the contents of a Terminating namespace, the
-// objects of a CRD being deleted. One thread serves all workspaces; it sleeps until a namespace
-// or CRD somewhere is marked, so an idle workspace costs it nothing.
+// objects of a CRD being deleted. One for all workspaces; it is told only of objects that are
+// marked as deleted, so an idle workspace costs it nothing.
 #pragma once
 
 #include <memory>

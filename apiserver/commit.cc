@@ -254,6 +254,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   TRY(PrepareIdentity(call, object));
   TRY(CheckDefinition(call));
   TRY(CheckNamespace(call, StringAt(object, {"metadata", "name"})));
+  TRY(CheckCapacity(call, StringAt(object, {"metadata", "name"})));
   if (call.type->has_status) object.erase("status");
   TRY(Normalize(call, options, draft));
   Admit admit(call, options, admission::Operation::kCreate);

@@ -8,24 +8,41 @@
 namespace mailroom::apiserver {
 namespace {
 
-constexpr const char* kOrphan = "orphan";
-constexpr const char* kForeground = "foregroundDeletion";
-
-void RemoveFinalizer(Json& object, const char* finalizer) {
+void AddFinalizer(Json& object, std::string_view finalizer) {
   Json* list = Find(object, {"metadata", "finalizers"});
-  if (list == nullptr || !list->is_array()) return;
-  auto it = std::find(list->begin(), list->end(), Json(finalizer));
-  if (it != list->end()) list->erase(it);
-  if (list->empty()) Erase(object, {"metadata", "finalizers"});
+  if (list == nullptr || !list->is_array()) {
+    list = &Set(object, {"metadata", "finalizers"}, Json::array());
+  }
+  list->push_back(finalizer);
 }
 
-// Nothing in a workspace acts on ownerReferences yet, so dependents stay whatever the policy says
-// and no finalizer may be added that nobody would remove: Orphan and Foreground end at once. An
-// explicit Background takes such finalizers off an object that came with them.
-void ApplyPropagation(const DeleteRequest& request, Json& object) {
-  if (request.propagation != "Background") return;
-  RemoveFinalizer(object, kOrphan);
-  RemoveFinalizer(object, kForeground);
+// Which of the collector's finalizers a delete leaves on the object: what the request says, else
+// what the object carries, else what its kind does by default.
+std::string_view PropagationFinalizer(const Call& call, const DeleteRequest& request,
+                                      const Json& object) {
+  const Propagation own = RulesOf(*call.type).propagation;
+  if (own == Propagation::kNone) return "";
+  if (request.propagation == "Orphan") return kOrphanFinalizer;
+  if (request.propagation == "Foreground") return kForegroundFinalizer;
+  if (!request.propagation.empty()) return "";
+  if (HasFinalizer(object, kOrphanFinalizer)) return kOrphanFinalizer;
+  if (HasFinalizer(object, kForegroundFinalizer)) return kForegroundFinalizer;
+  return own == Propagation::kOrphan ? kOrphanFinalizer : "";
+}
+
+// Where nobody collects garbage no finalizer may be added that nobody would remove: Orphan and
+// Foreground end at once there.
+void ApplyPropagation(const Call& call, const DeleteRequest& request, Json& object) {
+  const std::string_view wanted = PropagationFinalizer(call, request, object);
+  const bool collects = CollectsGarbage(call.workspace.type);
+  if (!collects && request.propagation != "Background") return;
+  if (!wanted.empty() && HasFinalizer(object, wanted) &&
+      HasFinalizer(object, kOrphanFinalizer) != HasFinalizer(object, kForegroundFinalizer)) {
+    return;
+  }
+  RemoveFinalizer(object, kOrphanFinalizer);
+  RemoveFinalizer(object, kForegroundFinalizer);
+  if (!wanted.empty()) AddFinalizer(object, wanted);
 }
 
 // Seconds for which a pod on a node is left to end by itself; everything else goes at once.
@@ -48,6 +65,24 @@ bool Held(const Call& call, const Json& object) {
 }
 
 }  // namespace
+
+bool CollectsGarbage(openapi::WorkspaceType type) {
+  return type != openapi::WorkspaceType::kMailbox;
+}
+
+bool HasFinalizer(const Json& object, std::string_view finalizer) {
+  const Json* list = Find(object, {"metadata", "finalizers"});
+  return list != nullptr && list->is_array() &&
+         std::find(list->begin(), list->end(), Json(finalizer)) != list->end();
+}
+
+void RemoveFinalizer(Json& object, std::string_view finalizer) {
+  Json* list = Find(object, {"metadata", "finalizers"});
+  if (list == nullptr || !list->is_array()) return;
+  auto it = std::find(list->begin(), list->end(), Json(finalizer));
+  if (it != list->end()) list->erase(it);
+  if (list->empty()) Erase(object, {"metadata", "finalizers"});
+}
 
 Result<void> CheckDeletePreconditions(const Call& call, const Object& stored,
                                       const DeleteRequest& request) {
@@ -76,7 +111,7 @@ Result<void> CheckDeletePreconditions(const Call& call, const Object& stored,
 }
 
 bool MarkDeleted(const Call& call, const DeleteRequest& request, Json& object) {
-  ApplyPropagation(request, object);
+  ApplyPropagation(call, request, object);
   const std::int64_t grace = GraceSeconds(call, request, object);
   const bool again = Find(object, {"metadata", "deletionTimestamp"}) != nullptr;
   const std::int64_t running = IntAt(object, {"metadata", "deletionGracePeriodSeconds"});

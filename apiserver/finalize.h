@@ -6,6 +6,17 @@
 
 namespace mailroom::apiserver {
 
+// Of the garbage collector: let go of the dependents, or delete them first.
+inline constexpr std::string_view kOrphanFinalizer = "orphan";
+inline constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
+
+// Whether ownerReferences act in workspaces of that type. Copies in a mailbox name their owners by
+// the UIDs of their source, so they do not act there.
+bool CollectsGarbage(openapi::WorkspaceType type);
+
+bool HasFinalizer(const Json& object, std::string_view finalizer);
+void RemoveFinalizer(Json& object, std::string_view finalizer);
+
 // 409 when the uid or resourceVersion precondition fails.
 Result<void> CheckDeletePreconditions(const Call& call, const Object& stored,
                                       const DeleteRequest& request);

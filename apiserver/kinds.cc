@@ -231,6 +231,11 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     workspace.validate = ValidateWorkspace;
     workspace.on_create = CreateWorkspace;
     workspace.on_remove = RemoveWorkspace;
+    for (const GroupResource& old : {GroupResource{"", "replicationcontrollers"},
+                                     GroupResource{"batch", "jobs"}}) {
+      rules[old].propagation = Propagation::kOrphan;
+    }
+    rules[{"", "events"}].propagation = Propagation::kNone;
     return rules;
   }();
   static const KindRules kNone;
@@ -252,6 +257,17 @@ Result<void> CheckNamespace(const Call& call, const std::string& resource_name) 
     return status;
   }
   return Ok();
+}
+
+Result<void> CheckCapacity(const Call& call, const std::string& resource_name) {
+  const ObjectPtr workspace =
+      call.hub.store.Get({Workspace(std::string(kRootWorkspace)), kWorkspacesResource, "",
+                          call.info.workspace.name()});
+  if (workspace == nullptr) return Ok();
+  const std::string most = workspace->ScalarAt("spec.limits.objects");
+  if (most.empty() || call.hub.store.Count(call.info.workspace) < std::stoull(most)) return Ok();
+  return Forbidden(call.type->plural, call.type->gvk.group, resource_name,
+                   "the workspace is limited to " + most + " objects");
 }
 
 Result<void> CheckDefinition(const Call& call) {

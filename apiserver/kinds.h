@@ -11,6 +11,9 @@
 
 namespace mailroom::apiserver {
 
+// What a delete without a policy does to dependents.
+enum class Propagation { kBackground, kOrphan, kNone };  // kNone: the kind takes no policy
+
 struct KindRules {
   // Fills server-owned parts of an object about to be written. `live` is null on create.
   Result<void> (*prepare)(Call& call, Json& object, const Json* live) = nullptr;
@@ -26,6 +29,7 @@ struct KindRules {
   Result<void> (*may_delete)(const Call& call, std::string_view name) = nullptr;
   // Delete preconditions are worded as the store words those of an update.
   bool store_preconditions = false;
+  Propagation propagation = Propagation::kBackground;
 };
 
 // The rules of a kind; an empty row for most.
@@ -33,6 +37,9 @@ const KindRules& RulesOf(const openapi::ResourceType& type);
 
 // 404 or 403 when nothing can be created in that namespace now.
 Result<void> CheckNamespace(const Call& call, const std::string& resource_name);
+
+// 403 when the workspace holds as many objects as its Workspace object allows.
+Result<void> CheckCapacity(const Call& call, const std::string& resource_name);
 
 // 405 when the kind's definition is being deleted.
 Result<void> CheckDefinition(const Call& call);

@@ -1,5 +1,8 @@
 // The `mailroom` program: `serve` runs the API server with its controllers; `syncer-kubeconfig`
-// writes the credential of one mailbox's syncer. Only wiring lives here.
+// writes the credential of one mailbox's syncer; `workspace` exports and imports one workspace.
+// Only wiring lives here.
+
+#include <unistd.h>
 
 #include <sys/resource.h>
 
@@ -11,16 +14,21 @@
 
 #include "apiserver/authn.h"
 #include "apiserver/client/kubeconfig.h"
+#include "apiserver/client/leader.h"
 #include "apiserver/http/front.h"
+#include "apiserver/kinds.h"
 #include "apiserver/offload.h"
 #include "apiserver/options.h"
 #include "apiserver/pki.h"
 #include "apiserver/render.h"
 #include "apiserver/server.h"
 #include "apiserver/worker_pool.h"
+#include "apiserver/workspace_archive.h"
 #include "mailbox/start.h"
 #include "storage/embedded_store.h"
 #include "storage/etcd_store.h"
+#include "storage/object/lifecycle_limits.h"
+#include "storage/object/limits.h"
 #include "storage/object/limits_admission.h"
 #include "translator/start.h"
 
@@ -77,6 +85,45 @@ Result<std::unique_ptr<storage::Store>> OpenStore(const Options& options) {
                             .key_file = options.etcd_key_file,
                             .user = options.etcd_user,
                             .password_file = options.etcd_password_file});
+}
+
+// Everything that must run in only one of the hubs that share a store.
+class HubControllers {
+ public:
+  explicit HubControllers(Server& server) : server_(server) {}
+
+  void Start() {
+    if (auto started = server_.StartControllers(); !started.ok()) {
+      Log(Level::kError, "controllers cannot start", {{"error", started.error().message()}});
+      return;
+    }
+    const client::Client root(server_.loopback(), "/clusters/root", "mailroom-controllers");
+    mailboxes_ = mailbox::Start(root);
+    translator_ = translator::Start(root);
+  }
+
+  void Stop() {
+    translator_.reset();
+    mailboxes_.reset();
+    server_.StopControllers();
+  }
+
+ private:
+  Server& server_;
+  std::unique_ptr<mailbox::Running> mailboxes_;
+  std::unique_ptr<translator::Running> translator_;
+};
+
+client::Leader::Options LeaderOptions(Server& server) {
+  char host[256] = "hub";
+  gethostname(host, sizeof(host) - 1);
+  return {.client = client::Client(server.loopback(), "/clusters/root", "mailroom-leader"),
+          .ns = "kube-system",
+          .name = "mailroom-controllers",
+          .identity = std::string(host) + "_" + NewUid(),
+          .lease = limits::kLeaseDuration,
+          .renewal = limits::kLeaseRenewal,
+          .retry = limits::kLeaseRetry};
 }
 
 // The signals that only the main thread takes: to stop, and to look at certificate files.
@@ -147,26 +194,31 @@ Result<void> Serve(const Options& options) {
   }));
   const std::string url =
       "https://" + UrlHost(options.host) + ":" + std::to_string(front->port());
-  server = TRY(Server::Start(std::move(store), {.external_url = url, .embedded = options.etcd_servers.empty(),
-                              .webhook_addresses = TRY(client::AddressPolicy::Parse(options.webhook_refuse))}));
+  server = TRY(Server::Start(
+      std::move(store),
+      {.external_url = url,
+       .embedded = options.etcd_servers.empty(),
+       .controllers = false,
+       .root_ca_pem = TRY(ReadTextFile(pki.ca_cert)),
+       .webhook_addresses = TRY(client::AddressPolicy::Parse(options.webhook_refuse))}));
   offload = MakeOffload(server->dispatcher());
   ready = true;
   TRY(WriteAdminKubeconfig(options, pki, url));
 
-  std::unique_ptr<mailbox::Running> mailboxes;
-  std::unique_ptr<translator::Running> translator;
-  if (options.controllers) {
-    const client::Client root(server->loopback(), "/clusters/root", "mailroom-controllers");
-    mailboxes = mailbox::Start(root);
-    translator = translator::Start(root);
+  HubControllers controllers(*server);
+  std::unique_ptr<client::Leader> leader;
+  if (options.controllers && options.etcd_servers.empty()) controllers.Start();
+  if (options.controllers && !options.etcd_servers.empty()) {
+    leader = client::Leader::Run(LeaderOptions(*server), [&] { controllers.Start(); },
+                                 [&] { controllers.Stop(); });
   }
   Log(Level::kInfo, "serving", {{"url", url}});
   std::cout << "mailroom is serving at " << url << std::endl;
   WaitForStop(limits::kCertificateCheck, [&] { RefreshCertificates(options, sans, url, *front); });
   Log(Level::kInfo, "stopping");
   front->Drain(limits::kDrainGrace);
-  translator.reset();
-  mailboxes.reset();
+  leader.reset();
+  controllers.Stop();
   front->Stop();
   workers.Stop();
   return Ok();
@@ -208,6 +260,10 @@ int Main(const std::vector<std::string>& args) {
   if (command == "syncer-kubeconfig") {
     auto written = SyncerKubeconfig(rest);
     return written.ok() ? 0 : Fail(written.error());
+  }
+  if (command == "workspace") {
+    auto done = RunWorkspaceCommand(rest);
+    return done.ok() ? 0 : Fail(done.error());
   }
   std::cerr << OptionsUsage();
   return 2;

@@ -2,8 +2,9 @@
 
 #include "apiserver/admission/admission.h"
 #include "apiserver/admission/quota_controller.h"
-#include "apiserver/collector.h"
+#include "apiserver/hub_watch.h"
 #include "apiserver/kinds.h"
+#include "apiserver/lifecycle.h"
 #include "apiserver/loopback.h"
 #include "apiserver/timer_queue.h"
 #include "storage/compactor.h"
@@ -28,12 +29,13 @@ class Running final : public Server {
         admission_(admission::Admission::Make(*cache_, {options.webhook_addresses, Clock::Real()})),
         hub_{*cache_, workspaces_, Clock::Real(), timers_, options.external_url, !options.embedded,
              admission_.get()},
-        dispatcher_(hub_) {}
+        dispatcher_(hub_), controllers_(options.controllers), root_ca_(options.root_ca_pem) {}
 
   ~Running() override {
     compactor_.reset();
     loopback_.reset();
-    collector_.reset();
+    lifecycle_.reset();
+    removals_.reset();
     hub_.quotas = nullptr;
     quotas_.reset();
     cache_->Stop();
@@ -53,7 +55,8 @@ class Running final : public Server {
     hub_.quotas = quotas_.get();
     loopback_ = MakeLoopback(dispatcher_);
     if (fresh) TRY(MakeDefaults());
-    collector_ = TRY(Collector::Start(hub_));
+    TRY(FollowRemovals());
+    if (controllers_) TRY(StartControllers());
     compactor_ = std::make_unique<storage::Compactor>(
         *store_, *cache_, Clock::Real(),
         storage::Compactor::Options{.age = limits::kHistoryAge,
@@ -64,7 +67,26 @@ class Running final : public Server {
   Dispatcher& dispatcher() override { return dispatcher_; }
   client::Transport& loopback() override { return *loopback_; }
 
+  Result<void> StartControllers() override {
+    lifecycle_ = TRY(Lifecycle::Start(hub_, root_ca_));
+    return Ok();
+  }
+  void StopControllers() override { lifecycle_.reset(); }
+
  private:
+  // What is open in a workspace ends with it.
+  Result<void> FollowRemovals() {
+    HubWatch::Options options;
+    options.name = "removals";
+    options.scope = {Workspace(std::string(kRootWorkspace)), kWorkspacesResource, ""};
+    options.filter = [](const Object&) { return true; };
+    options.change = [this](const ResourceKey& key, const Object*, const Object* now) {
+      if (now == nullptr) workspaces_.Removed(Workspace(key.name));
+    };
+    removals_ = TRY(HubWatch::Start(*cache_, std::move(options)));
+    return Ok();
+  }
+
   // True when root had to be made, which is to say on the first start.
   Result<bool> MakeRoot() {
     const Workspace root{std::string(kRootWorkspace)};
@@ -106,7 +128,10 @@ class Running final : public Server {
   Hub hub_;
   Dispatcher dispatcher_;
   std::unique_ptr<client::Transport> loopback_;
-  std::unique_ptr<Collector> collector_;
+  std::unique_ptr<HubWatch> removals_;
+  const bool controllers_;
+  const std::string root_ca_;
+  std::unique_ptr<Lifecycle> lifecycle_;
   std::unique_ptr<storage::Compactor> compactor_;
 };
 

@@ -18,6 +18,8 @@ class Server {
   struct Options {
     std::string external_url;   // https://host:port
     bool embedded = true;       // the engine feeds the river before it acknowledges
+    bool controllers = true;    // run from the start; else when StartControllers is called
+    std::string root_ca_pem = {};  // what clients verify the server with
     client::AddressPolicy webhook_addresses = {};  // that webhooks may not have
   };
   // Loads the store and, on its first start, makes root and the default workspaces.
@@ -27,6 +29,9 @@ class Server {
 
   virtual Dispatcher& dispatcher() = 0;
   virtual client::Transport& loopback() = 0;
+  // The controllers over all workspaces, for a server that may not be the only one on its store.
+  virtual Result<void> StartControllers() = 0;
+  virtual void StopControllers() = 0;
 };
 
 }  // namespace mailroom::apiserver

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/object/json_path.h"
+#include "test/support/eventually.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom {
@@ -168,7 +169,7 @@ TEST_F(Verbs, EveryPropagationPolicyEndsTheObject) {
   for (const char* policy : {"Background", "Foreground", "Orphan"}) {
     hub.Do("POST", kMaps, ConfigMap("a"));
     EXPECT_EQ(hub.Do("DELETE", kMaps + "/a", {{"propagationPolicy", policy}}).code, 200);
-    EXPECT_EQ(hub.Get(kMaps + "/a").code, 404) << policy;
+    EXPECT_TRUE(Eventually([&] { return hub.Get(kMaps + "/a").code == 404; })) << policy;
   }
 }
 

@@ -65,6 +65,12 @@ class WatchStream final : public Stream {
       }
     });
     if (bookmarks_) ScheduleBookmark(call.hub.timers, weak);
+    removal_ = call.hub.workspaces.OnRemoval(call.info.workspace, [weak] {
+      if (auto waker = weak.lock()) {
+        waker->expired = true;
+        waker->Wake();
+      }
+    });
   }
   ~WatchStream() override { Cancel(); }
 
@@ -114,6 +120,7 @@ class WatchStream final : public Stream {
 
   void Cancel() override {
     waker_->Clear();
+    removal_.reset();
     watcher_.reset();
   }
 
@@ -128,6 +135,7 @@ class WatchStream final : public Stream {
   std::vector<storage::Watcher::Item> items_;
   std::unique_ptr<storage::Watcher> watcher_;
   std::shared_ptr<Waker> waker_;
+  Workspaces::Ticket removal_;
 };
 
 std::string ContentType(Media media) {

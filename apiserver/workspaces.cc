@@ -72,6 +72,42 @@ Result<WorkspaceView> Workspaces::Find(const Workspace& name) const {
   return view;
 }
 
+Workspaces::Ticket Workspaces::OnRemoval(const Workspace& name, std::function<void()> end) const {
+  if (name.name() == kRootWorkspace || name.empty()) return nullptr;
+  std::uint64_t id = 0;
+  {
+    std::lock_guard lock(open_->mutex);
+    id = open_->next++;
+    open_->ends[name].emplace(id, end);
+  }
+  Ticket ticket(nullptr, [open = open_, name, id](void*) {
+    std::lock_guard lock(open->mutex);
+    auto place = open->ends.find(name);
+    if (place == open->ends.end()) return;
+    place->second.erase(id);
+    if (place->second.empty()) open->ends.erase(place);
+  });
+  // It may have gone since it was looked up.
+  const ResourceKey key{Workspace(std::string(kRootWorkspace)), kWorkspacesResource, "",
+                        name.name()};
+  if (store_.Get(key) == nullptr) end();
+  return ticket;
+}
+
+void Workspaces::Removed(const Workspace& name) const {
+  {
+    std::lock_guard lock(mutex_);
+    derived_.erase(name);
+  }
+  std::map<std::uint64_t, std::function<void()>> ends;
+  {
+    std::lock_guard lock(open_->mutex);
+    auto place = open_->ends.find(name);
+    if (place != open_->ends.end()) ends = place->second;
+  }
+  for (const auto& [id, end] : ends) end();
+}
+
 CatalogPtr Workspaces::CatalogOf(const Workspace& name, WorkspaceType type) const {
   const Revision crds = store_.LastChange(name, kCrdResource);
   if (crds == Revision()) return openapi::BaseCatalog(type);

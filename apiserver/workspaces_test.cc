@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/object/json_path.h"
+#include "test/support/eventually.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom {
@@ -23,16 +24,6 @@ Json WidgetCrd() {
 Json Widget(const std::string& name) {
   return {{"apiVersion", "example.com/v1"}, {"kind", "Widget"}, {"metadata", {{"name", name}}},
           {"spec", Json::object()}};
-}
-
-// Polls the server, which works in the background here, for at most ten seconds.
-bool Eventually(const std::function<bool()>& done) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!done()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
 }
 
 class WorkspacesTest : public testing::Test {

@@ -76,7 +76,8 @@ void MailboxReconciler::NoteNamed(const std::string& name, client::WorkQueue& qu
 
 bool MailboxReconciler::Synced() const {
   return caches_.sync_targets->synced() && caches_.managed_clusters->synced() &&
-         caches_.workspaces->synced() && caches_.mailboxes->synced();
+         caches_.workspaces->synced() && caches_.mailboxes->synced() &&
+         caches_.configs->synced();
 }
 
 ObjectPtr MailboxReconciler::FindEntry(const std::string& mailbox) const {
@@ -108,10 +109,26 @@ Result<client::Requeue> MailboxReconciler::Reconcile(const client::WorkKey& key)
   const Seen seen{.name = key.id,
                   .entry = FindEntry(key.id),
                   .workspace = caches_.workspaces->Get(root_key),
-                  .mailbox = caches_.mailboxes->Get(root_key)};
+                  .mailbox = caches_.mailboxes->Get(root_key),
+                  .config = caches_.configs->Get(
+                      {.workspace = key.id,
+                       .ns = "",
+                       .name = std::string(openapi::kSyncerConfigName)})};
   const Step step = NextStep(seen, FormatTime(Clock::Real().Now()));
   TRY(Take(step, key.id));
-  return client::Requeue{};
+  return client::Requeue{step.after};
+}
+
+client::ObjectRef MailboxReconciler::EntryRef(const std::string& mailbox,
+                                              std::string subresource) const {
+  std::lock_guard lock(mutex_);
+  const auto found = entries_.find(mailbox);
+  if (found == entries_.end()) return {};
+  const bool sync_target = found->second.kind == EntryKind::kSyncTarget;
+  const client::Gvr gvr =
+      sync_target ? client::Gvr{std::string(openapi::kEdgeApi), "synctargets"}
+                  : client::Gvr{std::string(openapi::kManagedClusterApi), "managedclusters"};
+  return RefOf(gvr, found->second.key.name, std::move(subresource));
 }
 
 Result<void> MailboxReconciler::Take(const Step& step, const std::string& name) const {
@@ -127,6 +144,15 @@ Result<void> MailboxReconciler::Take(const Step& step, const std::string& name) 
       return Discard(root_.Update(RefOf(kMailboxes, name), step.body));
     case Step::Kind::kUpdateMailboxStatus:
       return Discard(root_.Update(RefOf(kMailboxes, name, "status"), step.body));
+    case Step::Kind::kUpdateEntry:
+    case Step::Kind::kUpdateEntryStatus: {
+      const bool status = step.kind == Step::Kind::kUpdateEntryStatus;
+      const client::ObjectRef entry = EntryRef(name, status ? "status" : "");
+      const auto parsed = openapi::ParseMailboxName(name);
+      if (entry.name.empty() || !parsed) return Ok();
+      return Tolerate(Reason::kNotFound,
+                      Discard(root_.InWorkspace(parsed->inventory).Update(entry, step.body)));
+    }
     case Step::Kind::kDeleteMailbox:
       return Tolerate(Reason::kNotFound,
                       root_.Delete(RefOf(kMailboxes, name),

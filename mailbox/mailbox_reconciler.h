@@ -23,6 +23,7 @@ class MailboxReconciler : public client::Reconciler {
     const client::Informer* managed_clusters;  // over all workspaces
     const client::Informer* workspaces;        // of root
     const client::Informer* mailboxes;         // of root
+    const client::Informer* configs;           // over all workspaces
     client::WorkQueue* queue;                  // of this reconciler
   };
 
@@ -49,6 +50,8 @@ class MailboxReconciler : public client::Reconciler {
   bool Synced() const;
   void AddAll() const;
   ObjectPtr FindEntry(const std::string& mailbox) const;
+  // Of the inventory entry of a mailbox; its name is "" when not known.
+  client::ObjectRef EntryRef(const std::string& mailbox, std::string subresource) const;
   Result<void> Take(const Step& step, const std::string& name) const;
 
   const client::Client root_;

@@ -1,15 +1,39 @@
 #include "mailbox/mailbox_step.h"
 
+#include <algorithm>
+
+#include "mailbox/mailbox_status.h"
+#include "openapi/drain_names.h"
 #include "openapi/edge_names.h"
+#include "storage/object/clock.h"
 #include "storage/object/json_path.h"
+#include "storage/object/lifecycle_limits.h"
 
 namespace mailroom::mailbox {
 namespace {
 
+using openapi::kDeletionPolicyAnnotation;
+using openapi::kDrainFinalizer;
+using openapi::kDrainPolicy;
 using openapi::kSyncTargetNameAnnotation;
+
+Step Write(Step::Kind kind, Json body) { return {.kind = kind, .body = std::move(body), .uid = ""}; }
+
+Step Remove(Step::Kind kind, const Object& object) {
+  return {.kind = kind, .body = Json(), .uid = std::string(object.meta().uid)};
+}
+
+Step Wait(std::chrono::milliseconds time) {
+  return {.kind = Step::Kind::kNothing, .body = Json(), .uid = "", .after = time};
+}
 
 bool Live(const ObjectPtr& object) {
   return object != nullptr && object->meta().deletion_timestamp.empty();
+}
+
+bool HasDrain(const Json& entry) {
+  const std::vector<std::string> all = StringsAt(entry, {"metadata", "finalizers"});
+  return std::find(all.begin(), all.end(), kDrainFinalizer) != all.end();
 }
 
 Json LabelsOf(const Object& object) {
@@ -61,42 +85,60 @@ bool Mirror(const Seen& seen, Json& mailbox) {
   return mailbox != before;
 }
 
-// Conditions of other writers are kept.
-bool MarkReady(const Seen& seen, const std::string& now, Json& mailbox) {
-  const Json before = mailbox;
-  Set(mailbox, {"status", "url"}, "/clusters/" + seen.name);
-  Set(mailbox, {"status", "phase"}, "Ready");
-  Json* conditions = Find(mailbox, {"status", "conditions"});
-  if (conditions == nullptr || !conditions->is_array()) {
-    conditions = &Set(mailbox, {"status", "conditions"}, Json::array());
+// The finalizer is there exactly when the policy says drain.
+bool HoldEntry(Json& entry) {
+  const bool drains = StringAt(entry, {"metadata", "annotations", kDeletionPolicyAnnotation}) ==
+                      kDrainPolicy;
+  if (drains == HasDrain(entry)) return false;
+  Json kept = Json::array();
+  for (std::string& each : StringsAt(entry, {"metadata", "finalizers"})) {
+    if (each != kDrainFinalizer) kept.push_back(std::move(each));
   }
-  Json* ready = nullptr;
-  for (Json& condition : *conditions) {
-    if (StringAt(condition, {"type"}) == "Ready") ready = &condition;
-  }
-  if (ready == nullptr) ready = &conditions->emplace_back(Json{{"type", "Ready"}});
-  if (StringAt(*ready, {"status"}) != "True") {
-    *ready = {{"type", "Ready"},
-              {"status", "True"},
-              {"reason", "WorkspaceServing"},
-              {"message", "the mailbox workspace is being served"},
-              {"lastTransitionTime", now}};
-  }
-  return mailbox != before;
+  if (drains) kept.push_back(kDrainFinalizer);
+  Set(entry, {"metadata", "finalizers"}, std::move(kept));
+  return true;
 }
 
 Step Keep(const Seen& seen, const std::string& now) {
-  if (seen.workspace == nullptr) return {Step::Kind::kCreateWorkspace, NewWorkspace(seen), ""};
+  if (seen.workspace == nullptr) return Write(Step::Kind::kCreateWorkspace, NewWorkspace(seen));
   // One that is going away is made again once it is gone.
   if (!Live(seen.workspace)) return {};
-  if (seen.mailbox == nullptr) return {Step::Kind::kCreateMailbox, NewMailbox(seen), ""};
+  if (seen.mailbox == nullptr) return Write(Step::Kind::kCreateMailbox, NewMailbox(seen));
   if (!Live(seen.mailbox)) return {};
   Json mailbox = seen.mailbox->ToJson();
-  if (Mirror(seen, mailbox)) return {Step::Kind::kUpdateMailbox, std::move(mailbox), ""};
-  if (MarkReady(seen, now, mailbox)) {
-    return {Step::Kind::kUpdateMailboxStatus, std::move(mailbox), ""};
+  if (Mirror(seen, mailbox)) return Write(Step::Kind::kUpdateMailbox, std::move(mailbox));
+  const Report report = ReadReport(seen.config.get(), now);
+  const std::string url = seen.workspace->ScalarAt("status.url");
+  if (FillMailbox(report, url, now, mailbox)) {
+    return Write(Step::Kind::kUpdateMailboxStatus, std::move(mailbox));
   }
-  return {};
+  Json entry = seen.entry->ToJson();
+  if (HoldEntry(entry)) return Write(Step::Kind::kUpdateEntry, std::move(entry));
+  // An entry that never had a syncer is left as its author wrote it.
+  if (!report.heartbeat.empty() && FillEntry(report, url, now, entry)) {
+    return Write(Step::Kind::kUpdateEntryStatus, std::move(entry));
+  }
+  return Wait(report.fresh_for);
+}
+
+// A deleted entry whose policy is drain stays, and its mailbox with it, until the syncer has
+// nothing left in the cluster, or has had its time.
+Step Drain(const Seen& seen, const std::string& now) {
+  const std::int64_t since = ParseTime(seen.entry->meta().deletion_timestamp);
+  const std::int64_t waited = ParseTime(now) - since;
+  const Report report = ReadReport(seen.config.get(), now);
+  const bool over = waited >= limits::kDrainPatience.count();
+  // Without a mailbox nothing can be told to the syncer any more.
+  if (!over && !report.idle && Live(seen.workspace)) {
+    return Wait(limits::kDrainPatience - std::chrono::seconds(std::max<std::int64_t>(waited, 0)));
+  }
+  Json entry = seen.entry->ToJson();
+  Json kept = Json::array();
+  for (std::string& each : StringsAt(entry, {"metadata", "finalizers"})) {
+    if (each != kDrainFinalizer) kept.push_back(std::move(each));
+  }
+  Set(entry, {"metadata", "finalizers"}, std::move(kept));
+  return Write(Step::Kind::kUpdateEntry, std::move(entry));
 }
 
 // Only what this controller made: a workspace that somebody typed with such a name stays.
@@ -108,10 +150,10 @@ bool IsOurs(const Object& workspace) {
 
 Step Release(const Seen& seen) {
   if (Live(seen.mailbox)) {
-    return {Step::Kind::kDeleteMailbox, Json(), std::string(seen.mailbox->meta().uid)};
+    return Remove(Step::Kind::kDeleteMailbox, *seen.mailbox);
   }
   if (Live(seen.workspace) && IsOurs(*seen.workspace)) {
-    return {Step::Kind::kDeleteWorkspace, Json(), std::string(seen.workspace->meta().uid)};
+    return Remove(Step::Kind::kDeleteWorkspace, *seen.workspace);
   }
   return {};
 }
@@ -119,7 +161,10 @@ Step Release(const Seen& seen) {
 }  // namespace
 
 Step NextStep(const Seen& seen, const std::string& now) {
-  return Live(seen.entry) ? Keep(seen, now) : Release(seen);
+  if (Live(seen.entry)) return Keep(seen, now);
+  const bool held = seen.entry != nullptr && seen.entry->meta().has_finalizers &&
+                    HasDrain(seen.entry->ToJson());
+  return held ? Drain(seen, now) : Release(seen);
 }
 
 }  // namespace mailroom::mailbox

@@ -1,8 +1,9 @@
 // What to do next about one mailbox: a pure function from what exists (inventory entry,
-// workspace, Mailbox object) to at most one write. Called again after every change, it walks
+// workspace, Mailbox object, what the syncer reports) to at most one write. Called again after every change, it walks
 // from nothing to a Ready mailbox and back, whatever happened in between.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "storage/object/json.h"
@@ -16,6 +17,7 @@ struct Seen {
   ObjectPtr entry;      // SyncTarget or ManagedCluster with that UID
   ObjectPtr workspace;  // Workspace `name` in root
   ObjectPtr mailbox;    // Mailbox `name` in root
+  ObjectPtr config = nullptr;  // SyncerConfig `the-one` in the mailbox
 };
 
 struct Step {
@@ -25,12 +27,16 @@ struct Step {
     kCreateMailbox,
     kUpdateMailbox,
     kUpdateMailboxStatus,
+    kUpdateEntry,
+    kUpdateEntryStatus,
     kDeleteMailbox,
     kDeleteWorkspace,
   };
   Kind kind = Kind::kNothing;
   Json body;        // of a create or update
   std::string uid;  // precondition of a delete
+  // With kNothing: look again then, although nothing may have changed; zero for never.
+  std::chrono::milliseconds after{0};
 };
 
 // `now` (RFC 3339) is the transition time of a condition that changes.

@@ -54,11 +54,20 @@ std::vector<Kind> Settle(Seen& seen) {
         break;
       case Kind::kCreateWorkspace:
         seen.workspace = With(step.body, "w1");
+        {
+          Json served = seen.workspace->ToJson();
+          Set(served, {"status", "url"}, "https://hub/clusters/" + kName);
+          seen.workspace = FromJson(served);
+        }
         break;
       case Kind::kCreateMailbox:
       case Kind::kUpdateMailbox:
       case Kind::kUpdateMailboxStatus:
         seen.mailbox = With(step.body, "m1");
+        break;
+      case Kind::kUpdateEntry:
+      case Kind::kUpdateEntryStatus:
+        seen.entry = FromJson(step.body);
         break;
       case Kind::kDeleteMailbox:
         EXPECT_EQ(step.uid, "m1");
@@ -88,7 +97,7 @@ TEST(MailboxStep, MakesWorkspaceThenMailboxThenStatus) {
                                             {"syncTargetName", "florin"},
                                             {"syncTargetUID", "0b1c"},
                                             {"workspace", kName}}));
-  EXPECT_EQ(StringAt(mailbox, {"status", "url"}), "/clusters/" + kName);
+  EXPECT_EQ(StringAt(mailbox, {"status", "url"}), "https://hub/clusters/" + kName);
   EXPECT_EQ(StringAt(mailbox, {"status", "phase"}), "Ready");
   EXPECT_EQ(*Find(mailbox, {"metadata", "labels"}),
             (Json{{"env", "prod"}, {"widgets-enabled", "true"}}));
@@ -133,13 +142,89 @@ TEST(MailboxStep, KeepsConditionsOfOthers) {
   Settle(seen);
   Json mailbox = seen.mailbox->ToJson();
   Set(mailbox, {"status"},
-      Json{{"conditions", Json::array({{{"type", "SyncerConnected"}, {"status", "True"}}})},
+      Json{{"conditions", Json::array({{{"type", "Other"}, {"status", "True"}}})},
            {"lastHeartbeatTime", kNow}});
   seen.mailbox = FromJson(mailbox);
   EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kUpdateMailboxStatus}));
   mailbox = seen.mailbox->ToJson();
-  EXPECT_EQ(Find(mailbox, {"status", "conditions"})->size(), 2U);
+  EXPECT_EQ(Find(mailbox, {"status", "conditions"})->size(), 4U);
   EXPECT_EQ(StringAt(mailbox, {"status", "lastHeartbeatTime"}), kNow);
+}
+
+ObjectPtr Config(const std::string& heartbeat, const Json& more = Json::object()) {
+  Json status = more;
+  status["lastSyncerHeartbeatTime"] = heartbeat;
+  return FromJson({{"apiVersion", "edge.kubestellar.io/v2alpha1"},
+                   {"kind", "SyncerConfig"},
+                   {"metadata", {{"name", "the-one"}}},
+                   {"spec", Json::object()},
+                   {"status", status}});
+}
+
+std::string ConditionOf(const ObjectPtr& object, const std::string& type) {
+  const Json tree = object->ToJson();
+  for (const Json& each : *Find(tree, {"status", "conditions"})) {
+    if (StringAt(each, {"type"}) == type) return StringAt(each, {"status"});
+  }
+  return "";
+}
+
+TEST(MailboxStep, ShowsWhatTheSyncerReports) {
+  Seen seen{.name = kName, .entry = Entry(), .workspace = nullptr, .mailbox = nullptr};
+  Settle(seen);
+  EXPECT_EQ(ConditionOf(seen.mailbox, "SyncerConnected"), "False");
+  EXPECT_EQ(ConditionOf(seen.mailbox, "Synced"), "Unknown");
+  seen.config = Config(kNow, {{"objectCount", 7},
+                              {"wecVersion", "v1.20.0"},
+                              {"syncedResources",
+                               Json::array({{{"group", "apps"}, {"resource", "deployments"},
+                                             {"versions", Json::array({"v1"})}}})}});
+  EXPECT_EQ(Settle(seen),
+            (std::vector<Kind>{Kind::kUpdateMailboxStatus, Kind::kUpdateEntryStatus}));
+  EXPECT_EQ(ConditionOf(seen.mailbox, "SyncerConnected"), "True");
+  EXPECT_EQ(ConditionOf(seen.mailbox, "Synced"), "True");
+  EXPECT_EQ(seen.mailbox->ScalarAt("status.objectCount"), "7");
+  EXPECT_EQ(seen.mailbox->ScalarAt("status.wecVersion"), "v1.20.0");
+  EXPECT_EQ(ConditionOf(seen.entry, "Ready"), "True");
+  EXPECT_EQ(seen.entry->ScalarAt("status.lastSyncerHeartbeatTime"), kNow);
+  // The next heartbeat alone is worth nothing, one a minute later is.
+  seen.config = Config("2030-01-02T03:04:35Z", {{"objectCount", 7}, {"wecVersion", "v1.20.0"},
+      {"syncedResources", Json::array({{{"group", "apps"}, {"resource", "deployments"},
+                                        {"versions", Json::array({"v1"})}}})}});
+  EXPECT_EQ(NextStep(seen, "2030-01-02T03:04:35Z").kind, Kind::kNothing);
+  EXPECT_EQ(NextStep(seen, "2030-01-02T03:04:35Z").after, std::chrono::seconds(100));
+  // Silence is noticed.
+  EXPECT_EQ(NextStep(seen, "2030-01-02T03:07:05Z").kind, Kind::kUpdateMailboxStatus);
+}
+
+TEST(MailboxStep, DrainsOnlyWhereThePolicySaysSo) {
+  Seen seen{.name = kName, .entry = Entry(), .workspace = nullptr, .mailbox = nullptr};
+  Json entry = seen.entry->ToJson();
+  Set(entry, {"metadata", "annotations", "mailbox.kubestellar.io/deletion-policy"}, "drain");
+  seen.entry = FromJson(entry);
+  EXPECT_EQ(Settle(seen),
+            (std::vector<Kind>{Kind::kCreateWorkspace, Kind::kCreateMailbox,
+                               Kind::kUpdateMailboxStatus, Kind::kUpdateEntry}));
+  EXPECT_TRUE(seen.entry->meta().has_finalizers);
+  seen.entry = Deleting(seen.entry);
+  seen.config = Config(kNow, {{"selectedResources", 0}, {"objectCount", 1}});
+  EXPECT_EQ(NextStep(seen, kNow).kind, Kind::kNothing) << "the cluster still holds something";
+  EXPECT_GT(NextStep(seen, kNow).after, std::chrono::seconds(0));
+  Seen patient = seen;
+  EXPECT_EQ(NextStep(patient, "2030-01-02T04:00:00Z").kind, Kind::kUpdateEntry) << "its time is over";
+  seen.config = Config(kNow, {{"selectedResources", 0}, {"objectCount", 0}});
+  const Step step = NextStep(seen, kNow);
+  EXPECT_EQ(step.kind, Kind::kUpdateEntry);
+  EXPECT_TRUE(StringsAt(step.body, {"metadata", "finalizers"}).empty());
+  // Changing one's mind before deleting takes the finalizer off.
+  Erase(entry, {"metadata", "annotations"});
+  Set(entry, {"metadata", "finalizers"}, Json::array({"mailbox.kubestellar.io/drain"}));
+  seen.entry = FromJson(entry);
+  seen.config = nullptr;
+  bool released = false;
+  for (const Kind kind : Settle(seen)) released = released || kind == Kind::kUpdateEntry;
+  EXPECT_TRUE(released);
+  EXPECT_FALSE(seen.entry->meta().has_finalizers);
 }
 
 TEST(MailboxStep, LeavesWorkspacesItDidNotMake) {

@@ -21,10 +21,16 @@ class MailboxController : public Running {
         StartEntries(all, openapi::kManagedClusterApi, "managedclusters", Kind::kManagedCluster);
     workspaces_ = StartNamed(root, "workspaces");
     mailboxes_ = StartNamed(root, "mailboxes");
+    configs_ = Informer::Start(
+        OptionsOf(all, openapi::kEdgeApi, "syncerconfigs"),
+        [this](const client::ObjectKey& key, const ObjectPtr&, const ObjectPtr&) {
+          MailboxReconciler::NoteNamed(key.workspace, controller_->queue());
+        });
     reconciler_.Begin({.sync_targets = sync_targets_.get(),
                        .managed_clusters = managed_clusters_.get(),
                        .workspaces = workspaces_.get(),
                        .mailboxes = mailboxes_.get(),
+                       .configs = configs_.get(),
                        .queue = &controller_->queue()});
   }
 
@@ -39,6 +45,7 @@ class MailboxController : public Running {
             .gvr = {std::string(api), std::move(resource)},
             .query = {},
             .metadata_only = false,
+            .watch_list = true,
             .on_synced = [this] { controller_->queue().Add(MailboxReconciler::SyncedKey()); }};
   }
 
@@ -61,7 +68,7 @@ class MailboxController : public Running {
 
   MailboxReconciler reconciler_;
   std::unique_ptr<client::Controller> controller_;
-  std::unique_ptr<Informer> sync_targets_, managed_clusters_, workspaces_, mailboxes_;
+  std::unique_ptr<Informer> sync_targets_, managed_clusters_, workspaces_, mailboxes_, configs_;
 };
 
 }  // namespace

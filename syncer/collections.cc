@@ -13,20 +13,24 @@ Collections::Collections(client::Client client, std::string label_selector,
       synced_(std::move(synced)) {}
 
 void Collections::Start(const GroupResource& resource, const std::string& api_version) {
-  std::shared_ptr<const client::Informer> replaced;  // ends after the lock
+  {
+    std::lock_guard lock(mutex_);
+    const auto known = running_.find(resource);
+    if (known != running_.end() && known->second.api_version == api_version) return;
+  }
+  // Not under the lock: informers call back with locks of their own held.
+  Running started{
+      api_version,
+      client::Informer::Start(
+          {.client = client_,
+           .gvr = {api_version, resource.resource},
+           .query = {.ns = "", .label_selector = label_selector_, .field_selector = ""},
+           .on_synced = [this, resource] { synced_(resource); }},
+          [this, resource](const client::ObjectKey& key, const ObjectPtr&, const ObjectPtr&) {
+            changed_({resource, key.ns, key.name});
+          })};
   std::lock_guard lock(mutex_);
-  Running& running = running_[resource];
-  if (running.informer != nullptr && running.api_version == api_version) return;
-  replaced = std::move(running.informer);
-  running.api_version = api_version;
-  running.informer = client::Informer::Start(
-      {.client = client_,
-       .gvr = {api_version, resource.resource},
-       .query = {.ns = "", .label_selector = label_selector_, .field_selector = ""},
-       .on_synced = [this, resource] { synced_(resource); }},
-      [this, resource](const client::ObjectKey& key, const ObjectPtr&, const ObjectPtr&) {
-        changed_({resource, key.ns, key.name});
-      });
+  std::swap(running_[resource], started);
 }
 
 void Collections::Stop(const GroupResource& resource) {

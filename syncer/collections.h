@@ -24,7 +24,8 @@ class Collections {
               std::function<void(const Place&)> changed,
               std::function<void(const GroupResource&)> synced);
 
-  // Starts, or restarts at another version.
+  // Starts, or restarts at another version. One caller at a time per resource; callbacks may come
+  // before it returns, when Of does not yet know the informer.
   void Start(const GroupResource& resource, const std::string& api_version);
   void Stop(const GroupResource& resource);
   // Stops everything; no callback runs afterwards.

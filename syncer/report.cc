@@ -18,8 +18,12 @@ std::string Shortened(std::string text) {
 
 }  // namespace
 
-Report::Report(client::Client mailbox, const Clock& clock, std::function<void()> changed)
-    : mailbox_(std::move(mailbox)), clock_(clock), changed_(std::move(changed)) {}
+Report::Report(client::Client mailbox, const Clock& clock, std::function<void()> changed,
+               std::function<Json()> summary)
+    : mailbox_(std::move(mailbox)),
+      clock_(clock),
+      changed_(std::move(changed)),
+      summary_(std::move(summary)) {}
 
 void Report::Set(const Place& place, std::string message) {
   message = Shortened(std::move(message));
@@ -54,24 +58,26 @@ Json Report::Errors() const {
 }
 
 Result<client::Requeue> Report::Write() {
-  const Json errors = Errors();
+  Json status = summary_();
+  status["errors"] = Errors();
+  const std::string text = DumpJson(status);
   const auto now = clock_.Monotonic();
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - last_write_);
   const bool first = last_write_.time_since_epoch().count() == 0;
-  if (!first && age < limits::kHeartbeat && DumpJson(errors) == written_) {
+  if (!first && age < limits::kHeartbeat && text == written_) {
     return client::Requeue{std::chrono::milliseconds(limits::kHeartbeat) - age};
   }
   const client::ObjectRef config{.gvr = {std::string(openapi::kEdgeApi), "syncerconfigs"},
                                  .ns = "",
                                  .name = std::string(openapi::kSyncerConfigName),
                                  .subresource = ""};
-  const Json status = {{"lastSyncerHeartbeatTime", FormatTime(clock_.Now())}, {"errors", errors}};
+  status["lastSyncerHeartbeatTime"] = FormatTime(clock_.Now());
   auto patched = mailbox_.MergePatch(config, {{"status", status}});
   // Without the object there is nowhere to report to; it may come later.
   if (!patched.ok() && patched.error().reason() != Reason::kNotFound) {
     return std::move(patched).error();
   }
-  written_ = DumpJson(errors);
+  written_ = text;
   last_write_ = now;
   return client::Requeue{limits::kHeartbeat};
 }

@@ -1,5 +1,5 @@
 // What went wrong, per object, until it goes right; and the writing of it, with a heartbeat, into
-// the status of SyncerConfig `the-one`. Thread-safe.
+// the status of SyncerConfig `the-one`, beside a summary of what is there. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,10 @@ namespace mailroom::syncer {
 
 class Report {
  public:
-  // `changed` is called, without a lock, whenever the errors are not what they were.
-  Report(client::Client mailbox, const Clock& clock, std::function<void()> changed);
+  // `changed` is called, without a lock, whenever the errors are not what they were. `summary`
+  // gives further members of the status; it is called by Write.
+  Report(client::Client mailbox, const Clock& clock, std::function<void()> changed,
+         std::function<Json()> summary);
 
   void Set(const Place& place, std::string message);
   void Clear(const Place& place);
@@ -31,6 +33,7 @@ class Report {
   const client::Client mailbox_;
   const Clock& clock_;
   const std::function<void()> changed_;
+  const std::function<Json()> summary_;
   mutable std::mutex mutex_;
   std::map<Place, std::string> messages_;  // guarded by mutex_
 

@@ -11,8 +11,19 @@
 namespace mailroom::syncer {
 namespace {
 
+constexpr const char* kSyncerVersion = "v0.1.0";
+
 std::string ApiVersion(const std::string& group, const std::string& version) {
   return group.empty() ? version : group + "/" + version;
+}
+
+// What has been deleted and is only held by others is not ours to wait for.
+std::size_t CountLiving(const client::Informer& informer) {
+  std::size_t living = 0;
+  for (const auto& [key, object] : informer.List()) {
+    if (object->meta().deletion_timestamp.empty()) ++living;
+  }
+  return living;
 }
 
 Place WholeResource(const GroupResource& resource) { return {resource, "", ""}; }
@@ -28,16 +39,20 @@ Syncer::Syncer(Options options)
                          Collections(
                              options_.mailbox, "",
                              [this](const Place& place) { queue().Add(KeyOf(place)); },
-                             [this](const GroupResource& resource) { EnqueueAll(resource); })},
+                             [this](const GroupResource& resource) { Look(resource); })},
              .wec = {options_.wec, Kinds(options_.wec),
                      Collections(
                          options_.wec, options_.identity.LabelSelector(),
-                         [this](const Place& place) { queue().Add(KeyOf(place)); },
-                         [this](const GroupResource& resource) { EnqueueAll(resource); })},
+                         [this](const Place& place) {
+                           queue().Add(KeyOf(place));
+                           queue().AddAfter(Errand(kReportLane), limits::kReportDelay);
+                         },
+                         [this](const GroupResource& resource) { Look(resource); })},
              .instructions = {},
              .unserved = {},
              .report = {options_.mailbox, Clock::Real(),
-                        [this] { queue().AddAfter(Errand(kReportLane), limits::kReportDelay); }}},
+                        [this] { queue().AddAfter(Errand(kReportLane), limits::kReportDelay); },
+                        [this] { return Summary(); }}},
       downsync_(parts_) {
   identity_ = WatchIdentity();
   mailbox_crds_ = WatchCrds(options_.mailbox);
@@ -72,6 +87,33 @@ Result<client::Requeue> Syncer::Reconcile(const client::WorkKey& key) {
   return ReconcileObject(PlaceOf(key));
 }
 
+Json Syncer::Summary() {
+  std::size_t objects = 0;
+  bool counted = true;
+  Json resources = Json::array();
+  for (const auto& [resource, api_version] : memory_.resources()) {
+    const auto there = parts_.wec.collections.Of(resource);
+    counted = counted && there != nullptr && there->synced();
+    if (there != nullptr) objects += CountLiving(*there);
+    const std::string version = client::Gvr{api_version, ""}.version();
+    resources.push_back({{"group", resource.group},
+                         {"resource", resource.resource},
+                         {"versions", Json::array({version})}});
+  }
+  Json summary = {{"syncedResources", std::move(resources)}, {"syncerVersion", kSyncerVersion}};
+  // A count of what has not been listed would be a lie, and a drain would believe it.
+  summary["objectCount"] = counted ? Json(objects) : Json();
+  if (const auto selection = parts_.instructions.Get()) {
+    summary["selectedResources"] = selection->resources().size();
+  }
+  if (wec_version_.empty()) {
+    auto version = parts_.wec.client.GetPath("/version");
+    if (version.ok()) wec_version_ = StringAt(*version, {"gitVersion"});
+  }
+  if (!wec_version_.empty()) summary["wecVersion"] = wec_version_;
+  return summary;
+}
+
 Result<client::Requeue> Syncer::ReadConfigs() {
   if (!configs_->synced()) return client::Requeue{};
   std::vector<Json> configs;
@@ -80,6 +122,7 @@ Result<client::Requeue> Syncer::ReadConfigs() {
   const auto before = parts_.instructions.Get();
   if (before != nullptr && *before == *selection) return client::Requeue{};
   parts_.instructions.Set(selection);
+  queue().AddAfter(Errand(kReportLane), limits::kReportDelay);
   EnqueueResources();
   // What others need comes first.
   EnqueueAll(kNamespaces);
@@ -108,13 +151,13 @@ Result<client::Requeue> Syncer::ReconcileResource(const GroupResource& resource)
     return client::Requeue{gone ? std::chrono::seconds(0) : limits::kForeignCheck};
   }
   TRY(memory_.Remember(resource, api_version));
-  if (!in_mailbox) {
-    EnqueueAll(resource);
-    if (selected) return Missing(resource, "the mailbox does not serve " + api_version);
-  }
-  parts_.report.Clear(WholeResource(resource));
   const auto there = parts_.wec.collections.Of(resource);
   const bool unused = !selected && there != nullptr && there->synced() && there->size() == 0;
+  if (!unused) EnqueueAll(resource);
+  if (!in_mailbox && selected) {
+    return Missing(resource, "the mailbox does not serve " + api_version);
+  }
+  parts_.report.Clear(WholeResource(resource));
   if (Idle(resource, unused)) {
     TRY(StopResource(resource));
     return client::Requeue{};
@@ -163,7 +206,7 @@ Result<client::Requeue> Syncer::CrdChanged(const std::string& name) {
   const GroupResource resource = ResourceOf(name);
   parts_.mailbox.kinds.Forget(resource.group);
   parts_.wec.kinds.Forget(resource.group);
-  if (!VersionOf(resource).empty()) queue().Add(Errand(kResourceLane, LaneOf(resource)));
+  if (!VersionOf(resource).empty()) Look(resource);
   return client::Requeue{};
 }
 
@@ -197,7 +240,7 @@ Result<client::Requeue> Syncer::ReconcileObject(const Place& place) {
   const bool selected = selection == nullptr || selection->resources().contains(place.resource);
   // The last object of a resource that is no longer wanted has gone: its watches may end.
   if (!selected && there != nullptr && there->size() == 0) {
-    queue().Add(Errand(kResourceLane, LaneOf(place.resource)));
+    Look(place.resource);
   }
   return requeue;
 }
@@ -214,6 +257,10 @@ std::string Syncer::VersionOf(const GroupResource& resource) const {
   return found == remembered.end() ? "" : found->second;
 }
 
+void Syncer::Look(const GroupResource& resource) {
+  queue().Add(Errand(kResourceLane, LaneOf(resource)));
+}
+
 void Syncer::EnqueueAll(const GroupResource& resource) {
   for (const Side* side : {&parts_.mailbox, &parts_.wec}) {
     for (const Place& place : side->collections.Places(resource)) queue().Add(KeyOf(place));
@@ -226,15 +273,12 @@ void Syncer::EnqueueAll(const GroupResource& resource) {
 }
 
 void Syncer::EnqueueResources() {
-  const auto add = [this](const GroupResource& resource) {
-    queue().Add(Errand(kResourceLane, LaneOf(resource)));
-  };
-  add(kNamespaces);
-  add(kCrds);
-  for (const auto& [resource, unused] : memory_.resources()) add(resource);
+  Look(kNamespaces);
+  Look(kCrds);
+  for (const auto& [resource, unused] : memory_.resources()) Look(resource);
   const auto selection = parts_.instructions.Get();
   if (selection == nullptr) return;
-  for (const auto& [resource, unused] : selection->resources()) add(resource);
+  for (const auto& [resource, unused] : selection->resources()) Look(resource);
 }
 
 std::unique_ptr<client::Informer> Syncer::WatchCrds(const client::Client& client) {

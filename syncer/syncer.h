@@ -32,6 +32,8 @@ class Syncer : public client::Reconciler {
   Result<client::Requeue> Reconcile(const client::WorkKey& key) override;
 
  private:
+  // What the report says beside errors. Called by one worker at a time.
+  Json Summary();
   Result<client::Requeue> ReadConfigs();
   Result<client::Requeue> ReconcileResource(const GroupResource& resource);
   Result<client::Requeue> CrdChanged(const std::string& name);
@@ -45,6 +47,8 @@ class Syncer : public client::Reconciler {
   std::string VersionOf(const GroupResource& resource) const;
   Result<void> StopResource(const GroupResource& resource);
   Status Missing(const GroupResource& resource, std::string message);
+  // Asks for ReconcileResource, which in turn asks for every object of the resource.
+  void Look(const GroupResource& resource);
   void EnqueueAll(const GroupResource& resource);
   void EnqueueResources();
   std::unique_ptr<client::Informer> WatchCrds(const client::Client& client);
@@ -59,6 +63,7 @@ class Syncer : public client::Reconciler {
   std::unique_ptr<client::Controller> controller_;
   Parts parts_;
   Downsync downsync_;
+  std::string wec_version_;  // of the worker that reports
   std::mutex idle_mutex_;
   std::map<GroupResource, std::chrono::steady_clock::time_point> idle_;  // guarded by idle_mutex_
   std::unique_ptr<client::Informer> configs_;

@@ -91,8 +91,9 @@ Changes Plan::SetEntry(const std::string& mailbox, std::optional<InventoryEntry>
     }
   } else {
     const bool fresh = known == entries_.end();
-    // Heartbeats change an entry often; only its labels decide.
-    const bool moved = fresh || LabelsDiffer(known->second.object, entry->object);
+    // Heartbeats change an entry often; only its labels decide, and its leaving.
+    const bool moved = fresh || LabelsDiffer(known->second.object, entry->object) ||
+                       IsLeaving(*known->second.object) != IsLeaving(*entry->object);
     entries_.insert_or_assign(mailbox, *entry);
     if (!moved) return out;
     if (fresh) out.configs.insert(mailbox);

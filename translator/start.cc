@@ -185,7 +185,9 @@ class Translator : public Running {
     const auto mailbox_of = [&workspace](const ObjectPtr& object) {
       return openapi::MailboxNameOf(workspace, object->meta().uid);
     };
-    const bool live = now != nullptr && now->meta().deletion_timestamp.empty();
+    // One whose cluster is to be cleaned stays known: the copies in its mailbox have to go.
+    const bool live =
+        now != nullptr && (now->meta().deletion_timestamp.empty() || IsLeaving(*now));
     if (before != nullptr && (!live || mailbox_of(before) != mailbox_of(now))) {
       Dispatch(plan_.SetEntry(mailbox_of(before), std::nullopt));
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "openapi/drain_names.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::translator {
@@ -25,8 +26,16 @@ Location ParseLocation(const std::string& workspace, const ObjectPtr& object) {
   return out;
 }
 
+bool IsLeaving(const Object& entry) {
+  if (entry.meta().deletion_timestamp.empty() || !entry.meta().has_finalizers) return false;
+  const auto finalizers = StringsAt(entry.ToJson(), {"metadata", "finalizers"});
+  return std::find(finalizers.begin(), finalizers.end(), openapi::kDrainFinalizer) !=
+         finalizers.end();
+}
+
 bool Selects(const Placement& placement, const InventoryEntry& entry,
              const std::vector<Location>& locations) {
+  if (IsLeaving(*entry.object)) return false;
   if (AnyMatches(placement.cluster_selectors, *entry.object)) return true;
   if (placement.location_selectors.empty()) return false;
   if (entry.kind != InventoryEntry::Kind::kSyncTarget) return false;

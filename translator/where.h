@@ -28,6 +28,9 @@ struct Location {
 
 Location ParseLocation(const std::string& workspace, const ObjectPtr& object);
 
+// Whether the entry has been deleted and its cluster is to be cleaned: nothing is sent there.
+bool IsLeaving(const Object& entry);
+
 // Whether `placement` sends its objects to the mailbox of `entry`.
 bool Selects(const Placement& placement, const InventoryEntry& entry,
              const std::vector<Location>& locations);

@@ -70,12 +70,14 @@ class Cache {
 // nothing.
 //
 //   list page -> (continue) list page ... -> watch -> (ended) watch ...
+//   stream of the first state -> the same stream is the watch
 //   any failure -> back-off -> the same step again; 410 or a broken protocol -> list from scratch
 class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWatch> {
  public:
   ListWatch(Informer::Options options, Informer::Handler handler)
       : options_(std::move(options)), handler_(std::move(handler)) {
     shape_.api_version = options_.gvr.api_version;
+    streams_first_ = options_.watch_list;
     shape_.all_workspaces = options_.client.base_path().ends_with("/clusters/*");
   }
 
@@ -108,14 +110,14 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
   void OnHead(int code, const Headers&) override {
     std::lock_guard run(run_mutex_);
     code_ = code;
-    if (step_ == Step::kWatch && code == 200) SetError("");
+    if (Streams() && code == 200) SetError("");
   }
 
   void OnData(std::string_view piece) override {
     const auto self = shared_from_this();
     std::lock_guard run(run_mutex_);
     if (stopped_) return;
-    if (step_ == Step::kWatch && code_ == 200) return TakeEvents(piece);
+    if (Streams() && code_ == 200) return TakeEvents(piece);
     if (body_.size() + piece.size() > limits::kClientResponseBytes) {
       return Fail(Unavailable("the list is larger than this client accepts"), Step::kList);
     }
@@ -127,13 +129,20 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
     std::lock_guard run(run_mutex_);
     if (stopped_) return;
     if (error != nullptr) return Fail(*error, step_);
+    if (step_ == Step::kFirst && (code_ == 400 || code_ == 405 || code_ == 422)) {
+      streams_first_ = false;
+      return Schedule(milliseconds(0), Step::kList);
+    }
     if (code_ != 200) return Fail(Status::FromBody(code_, std::exchange(body_, {})), step_);
+    if (step_ == Step::kFirst) return Fail(Unavailable("the first state was cut off"), Step::kList);
     if (step_ == Step::kWatch) return EndWatch();
     TakePage();
   }
 
  private:
-  enum class Step { kList, kPage, kWatch };
+  enum class Step { kList, kPage, kFirst, kWatch };
+
+  bool Streams() const { return step_ == Step::kWatch || step_ == Step::kFirst; }
 
   void Schedule(milliseconds delay, Step step) {
     const std::uint64_t attempt = ++attempt_;
@@ -149,7 +158,7 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
     if (step == Step::kList) {
       gathered_.clear();
       continue_.clear();
-      step = Step::kPage;
+      step = streams_first_ ? Step::kFirst : Step::kPage;
     }
     step_ = step;
     code_ = 0;
@@ -160,8 +169,8 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
     const auto lifetime = std::chrono::seconds(
         RandomBetween(limits::kWatchShortest.count(), limits::kWatchLongest.count()));
     stream_.reset();
-    Guard(step == Step::kWatch ? milliseconds(lifetime + limits::kWatchGrace)
-                               : milliseconds(limits::kClientTimeout));
+    Guard(Streams() ? milliseconds(lifetime + limits::kWatchGrace)
+                    : milliseconds(limits::kClientTimeout));
     stream_ = options_.client.transport().Open(NewRequest(step, lifetime), *this);
   }
 
@@ -184,7 +193,7 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
         options_.client.NewRequest("GET", options_.client.PathOf(all), Query(step, lifetime));
     if (options_.metadata_only) {
       const std::string kind =
-          step == Step::kWatch ? "PartialObjectMetadata" : "PartialObjectMetadataList";
+          step != Step::kPage ? "PartialObjectMetadata" : "PartialObjectMetadataList";
       request.headers.Set("accept",
                           "application/json;as=" + kind + ";g=meta.k8s.io;v=v1,application/json");
     }
@@ -197,10 +206,15 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
       if (!query.empty()) query += '&';
       query.append(name).append("=").append(PercentEncode(value));
     };
-    if (step == Step::kWatch) {
+    if (step != Step::kPage) {
       add("watch", "1");
       add("allowWatchBookmarks", "true");
-      add("resourceVersion", resource_version_);
+      if (step == Step::kWatch) {
+        add("resourceVersion", resource_version_);
+      } else {
+        add("sendInitialEvents", "true");
+        add("resourceVersionMatch", "NotOlderThan");
+      }
       add("timeoutSeconds", std::to_string(lifetime.count()));
       return query;
     }
@@ -217,17 +231,22 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
     continue_ = page->continue_token;
     if (!continue_.empty()) return Schedule(milliseconds(0), Step::kPage);
     whole_list_ = false;
+    if (TakeState()) Schedule(milliseconds(0), Step::kWatch);
+  }
+
+  // The gathered objects are the state at resource_version_. False when a handler stopped this.
+  bool TakeState() {
     for (const auto& [key, change] : cache_.Replace(std::exchange(gathered_, {}))) {
       handler_(key, change.first, change.second);
-      if (stopped_) return;
+      if (stopped_) return false;
     }
-    Schedule(milliseconds(0), Step::kWatch);
     {
       std::lock_guard lock(state_mutex_);
-      if (std::exchange(synced_, true)) return;
+      if (std::exchange(synced_, true)) return true;
       became_synced_.notify_all();
     }
     if (options_.on_synced) options_.on_synced();
+    return !stopped_;
   }
 
   void TakeEvents(std::string_view piece) {
@@ -237,10 +256,14 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
       Result<WireEvent> event = DecodeEvent(line, shape_);
       // After a line that makes no sense nothing is certain; the server's own ERROR is orderly.
       if (!event.ok()) return Fail(event.error(), Step::kList);
-      if (event->error.has_value()) return Fail(*event->error, Step::kWatch);
+      if (event->error.has_value()) return Fail(*event->error, step_);
       heard_ = true;
       failures_ = 0;
       if (!event->resource_version.empty()) resource_version_ = event->resource_version;
+      if (step_ == Step::kFirst) {
+        if (!TakeFirst(std::move(*event))) return;
+        continue;
+      }
       if (event->type == WireEvent::Type::kBookmark) continue;
       const bool deleted = event->type == WireEvent::Type::kDeleted;
       const ObjectPtr now = deleted ? nullptr : event->item.second;
@@ -251,6 +274,19 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
     if (lines_.pending() > limits::kClientEventBytes) {
       Fail(Unavailable("a watch event is larger than this client accepts"), Step::kList);
     }
+  }
+
+  // One event before the first state is complete. False when a handler stopped this.
+  bool TakeFirst(WireEvent event) {
+    if (event.type == WireEvent::Type::kSet) {
+      gathered_.insert_or_assign(event.item.first, std::move(event.item.second));
+    } else if (event.type == WireEvent::Type::kDeleted) {
+      gathered_.erase(event.item.first);
+    } else if (event.initial_end) {
+      step_ = Step::kWatch;
+      return TakeState();
+    }
+    return true;
   }
 
   // A watch ends cleanly when its time is over; one that ends at once would make a busy loop.
@@ -267,7 +303,7 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
     // A list whose pages outlive the server's history is asked for in one piece.
     if (expired && step_ == Step::kPage && !continue_.empty()) whole_list_ = true;
     // A page is part of one consistent list, so the list starts over.
-    if (expired || again == Step::kPage) again = Step::kList;
+    if (expired || again != Step::kWatch) again = Step::kList;
     SetError(error.message());
     Log(Level::kDebug, "informer interrupted",
         {{"resource", options_.gvr.resource}, {"error", error.message()}});
@@ -300,6 +336,7 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
   std::string continue_;
   std::string resource_version_;
   bool whole_list_ = false;
+  bool streams_first_ = false;
   bool heard_ = false;
   SteadyClock::time_point opened_;
   int failures_ = 0;

@@ -36,6 +36,9 @@ class Informer {
     ListQuery query;
     // Ask for PartialObjectMetadata; a server that cannot still answers with whole objects.
     bool metadata_only = false;
+    // Ask for the first state as a stream instead of a list (WatchList): no page is ever whole in
+    // memory on either side. A server that does not know it is listed as usual.
+    bool watch_list = false;
     // Called once, on the loop thread, when the first complete list has been notified.
     std::function<void()> on_synced = {};
   };

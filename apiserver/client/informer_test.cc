@@ -231,6 +231,52 @@ TEST(Informer, Scenes) {
   }
 }
 
+TEST(Informer, TakesItsFirstStateAsAStream) {
+  const auto bookmark = [](int revision, bool end) {
+    return R"({"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":)"
+           R"({"resourceVersion":")" + std::to_string(revision) + "\"" +
+           (end ? R"(,"annotations":{"k8s.io/initial-events-end":"true"})" : "") + "}}}\n";
+  };
+  const Case cases[] = {
+      {"stream, then the same stream goes on",
+       {Hold({Event("ADDED", "a", 1), bookmark(2, false), Event("ADDED", "b", 2), bookmark(3, true),
+              Event("MODIFIED", "a", 4)})},
+       {"+a@1", "+b@2", "~a@4"},
+       {"a", "b"}},
+      {"a server that does not know it is listed",
+       {Whole(Invalid("ListOptions", "meta.k8s.io", "", {}).ToJson(), 422),
+        Whole(List(1, {Item("a", 1)})), Hold({Event("ADDED", "b", 2)})},
+       {"+a@1", "+b@2"},
+       {"a", "b"}},
+      {"cut before the end: nothing counts, again from the start",
+       {Watch({Event("ADDED", "a", 1)}, false), Hold({Event("ADDED", "b", 2), bookmark(3, true)})},
+       {"+b@2"},
+       {"b"}},
+      {"after the end it resumes; 410 streams again and tells deletions",
+       {Watch({Event("ADDED", "a", 1), bookmark(2, true)}, false), Watch({kGone}),
+        Hold({Event("ADDED", "c", 8), bookmark(9, true)})},
+       {"+a@1", "-a", "+c@8"},
+       {"c"}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Play play(c.scenes);
+    auto transport = MakeCurlTransport(play.config());
+    Diary diary;
+    auto informer = Informer::Start({.client = Client(*transport, "", "test/1"),
+                                     .gvr = {"v1", "configmaps"},
+                                     .query = {},
+                                     .watch_list = true},
+                                    diary.handler());
+    EXPECT_EQ(diary.WaitFor(c.seen.size()), c.seen);
+    EXPECT_TRUE(informer->WaitSynced(std::chrono::seconds(30)));
+    std::vector<std::string> kept;
+    for (const auto& [key, object] : informer->List()) kept.push_back(key.name);
+    EXPECT_EQ(kept, c.kept);
+    EXPECT_EQ(play.queries().front()["sendInitialEvents"], "true");
+  }
+}
+
 TEST(Informer, AsksAsAKubernetesClientShould) {
   Play play({Whole(List(5, {}, "t1")), Whole(List(5, {})), Watch({Event("ADDED", "a", 7)}, false),
              Hold({Event("ADDED", "b", 8)})});

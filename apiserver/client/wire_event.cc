@@ -73,6 +73,8 @@ Result<WireEvent> DecodeEvent(std::string_view line, const ItemShape& shape) {
   event.resource_version = StringAt(*object, {"metadata", "resourceVersion"});
   if (type == "BOOKMARK") {
     event.type = WireEvent::Type::kBookmark;
+    event.initial_end = StringAt(*object, {"metadata", "annotations",
+                                           "k8s.io/initial-events-end"}) == "true";
     return event;
   }
   if (type == "DELETED") {

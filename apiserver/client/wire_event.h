@@ -39,6 +39,7 @@ struct WireEvent {
   Type type = Type::kBookmark;
   Item item;                     // of kSet and kDeleted
   std::string resource_version;  // "" for kError
+  bool initial_end = false;      // of kBookmark: everything that was there has been sent
   std::optional<Status> error;   // of kError: why the server ends the watch
 };
 

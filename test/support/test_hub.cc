@@ -25,9 +25,11 @@ Request MakeRequest(const std::string& method, const std::string& path) {
 
 }  // namespace
 
-TestHub::TestHub() {
+TestHub::TestHub(const std::string& root_ca) {
   auto server = apiserver::Server::Start(storage::OpenMemory(),
-                                         {.external_url = "https://hub.test", .embedded = true});
+                                         {.external_url = "https://hub.test",
+                                          .embedded = true,
+                                          .root_ca_pem = root_ca});
   if (!server.ok()) {
     std::cerr << server.error().message() << std::endl;
     std::abort();

@@ -21,7 +21,9 @@ class TestHub {
     Headers headers;
   };
 
-  TestHub();
+  // With an authority namespaces are furnished as in a real hub; without one nobody but the test
+  // and what it deletes moves the revision.
+  explicit TestHub(const std::string& root_ca = "");
   ~TestHub();
 
   // A request as the administrator. `path` may carry a query.

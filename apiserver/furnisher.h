@@ -1,0 +1,21 @@
+// Gives every namespace what Kubernetes gives it, where policy objects act: the ServiceAccount
+// `default`, the ConfigMap `kube-root-ca.crt`, and in the `default` namespace of a `cluster`
+// workspace the Service `kubernetes` with its endpoints. Puts them back when they are taken away,
+// and removes token Secrets whose ServiceAccount is gone. One for all workspaces.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "apiserver/call.h"
+
+namespace mailroom::apiserver {
+
+class Furnisher {
+ public:
+  // `root_ca` (PEM) is what clients verify this server with.
+  static Result<std::unique_ptr<Furnisher>> Start(const Hub& hub, std::string root_ca);
+  virtual ~Furnisher() = default;  // stops and joins
+};
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,161 @@
+// An informer's cache equals the server's list, whatever happened on the way: random writes, broken
+// streams, forgotten history. The faults come from a transport between the two, seeded.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <random>
+
+#include "apiserver/client/informer.h"
+#include "storage/object/json_path.h"
+#include "test/support/eventually.h"
+#include "test/support/test_hub.h"
+
+namespace mailroom {
+namespace {
+
+using client::ObjectKey;
+
+// Ends streams after a random number of bytes, and answers some watches with 410.
+class Faulty final : public client::Transport {
+ public:
+  Faulty(client::Transport& real, unsigned seed) : real_(real), random_(seed) {}
+
+  Result<Response> Send(Request request) override { return real_.Send(std::move(request)); }
+  void After(std::chrono::milliseconds, std::function<void()> task) override {
+    // Back-off is tested elsewhere; here it would only take time.
+    real_.After(std::chrono::milliseconds(1), std::move(task));
+  }
+
+  std::unique_ptr<client::OpenStream> Open(Request request, client::StreamSink& sink) override {
+    auto between = std::make_shared<Between>(sink);
+    const bool resumes = request.query.find("watch=1&allow") != std::string::npos &&
+                         request.query.find("resourceVersion=") != std::string::npos;
+    if (!calm && resumes && random_() % 4 == 0) {
+      ++expired;
+      real_.After(std::chrono::milliseconds(0), [between] {
+        between->OnHead(410, Headers());
+        between->OnData(R"({"kind":"Status","apiVersion":"v1","status":"Failure",)"
+                        R"("message":"too old","reason":"Expired","code":410})");
+        between->OnEnd(nullptr);
+      });
+      return std::make_unique<Handle>(between, nullptr);
+    }
+    if (!calm) between->budget = random_() % 6000;
+    return std::make_unique<Handle>(between, real_.Open(std::move(request), *between));
+  }
+
+  std::atomic<bool> calm{false};
+  std::atomic<int> expired{0};
+
+ private:
+  struct Between final : client::StreamSink {
+    explicit Between(client::StreamSink& real) : sink(&real) {}
+    void OnHead(int code, const Headers& headers) override {
+      std::lock_guard lock(mutex);
+      if (sink != nullptr) sink->OnHead(code, headers);
+    }
+    void OnData(std::string_view piece) override {
+      std::lock_guard lock(mutex);
+      if (sink == nullptr) return;
+      const std::size_t taken = std::min(budget, piece.size());
+      budget -= taken;
+      sink->OnData(piece.substr(0, taken));
+      if (taken == piece.size() || sink == nullptr) return;
+      const Status cut = Unavailable("the stream was cut");
+      std::exchange(sink, nullptr)->OnEnd(&cut);
+    }
+    void OnEnd(const Status* error) override {
+      std::lock_guard lock(mutex);
+      if (sink != nullptr) std::exchange(sink, nullptr)->OnEnd(error);
+    }
+    std::recursive_mutex mutex;
+    client::StreamSink* sink;  // guarded by mutex
+    std::size_t budget = SIZE_MAX;
+  };
+  struct Handle final : client::OpenStream {
+    Handle(std::shared_ptr<Between> b, std::unique_ptr<client::OpenStream> s)
+        : between(std::move(b)), stream(std::move(s)) {}
+    ~Handle() override {
+      {
+        std::lock_guard lock(between->mutex);
+        between->sink = nullptr;
+      }
+      stream.reset();
+    }
+    std::shared_ptr<Between> between;
+    std::unique_ptr<client::OpenStream> stream;
+  };
+
+  client::Transport& real_;
+  std::mt19937 random_;
+};
+
+class InformerEquality : public testing::TestWithParam<std::tuple<int, bool>> {};
+
+TEST_P(InformerEquality, TheCacheIsTheList) {
+  const auto [seed, watch_list] = GetParam();
+  TestHub hub;
+  Faulty wire(hub.server().loopback(), static_cast<unsigned>(seed));
+  const std::string path = "/clusters/wds1/api/v1/namespaces/default/configmaps";
+  // What the notifications alone add up to.
+  std::mutex mutex;
+  std::map<ObjectKey, std::string> told;
+  auto informer = client::Informer::Start(
+      {.client = client::Client(wire, "/clusters/wds1", "test"),
+       .gvr = {"v1", "configmaps"},
+       .query = {},
+       .watch_list = watch_list},
+      [&](const ObjectKey& key, const ObjectPtr& before, const ObjectPtr& now) {
+        std::lock_guard lock(mutex);
+        EXPECT_EQ(told.contains(key), before != nullptr) << key.name;
+        if (now == nullptr) {
+          told.erase(key);
+        } else {
+          told[key] = std::string(now->bytes());
+        }
+      });
+  std::mt19937 random(static_cast<unsigned>(seed) * 7919U);
+  for (int i = 0; i < 1500; ++i) {
+    const std::string name = "m" + std::to_string(random() % 40);
+    const Json body = ConfigMap(name, {{"step", std::to_string(i)}});
+    switch (random() % 3) {
+      case 0:
+        hub.Do("POST", path, body);
+        break;
+      case 1:
+        hub.Do("PUT", path + "/" + name, body);
+        break;
+      default:
+        hub.Do("DELETE", path + "/" + name);
+    }
+  }
+  wire.calm = true;
+  std::map<ObjectKey, std::string> truth;
+  const Json list = hub.Get("/clusters/wds1/api/v1/configmaps").body;
+  for (const Json& item : *Find(list, {"items"})) {
+    truth[{"", StringAt(item, {"metadata", "namespace"}), StringAt(item, {"metadata", "name"})}] =
+        StringAt(item, {"metadata", "resourceVersion"});
+  }
+  const auto cached = [&] {
+    std::map<ObjectKey, std::string> now;
+    for (const auto& [key, object] : informer->List()) now[key] = object->revision().ToString();
+    return now;
+  };
+  EXPECT_TRUE(Eventually([&] { return cached() == truth; }));
+  EXPECT_TRUE(Eventually([&] {
+    std::lock_guard lock(mutex);
+    if (told.size() != truth.size()) return false;
+    for (const auto& [key, object] : informer->List()) {
+      if (told[key] != object->bytes()) return false;
+    }
+    return true;
+  }));
+  EXPECT_GT(wire.expired, 0) << "the faults did not happen";
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, InformerEquality,
+                         testing::Combine(testing::Range(1, 5), testing::Bool()));
+
+}  // namespace
+}  // namespace mailroom

@@ -1,0 +1,208 @@
+// What the server's own controllers do to workspaces, seen through the API.
+#include <gtest/gtest.h>
+
+#include "apiserver/expiry.h"
+#include "storage/object/json_path.h"
+#include "test/support/eventually.h"
+#include "test/support/test_hub.h"
+
+namespace mailroom {
+namespace {
+
+const std::string kNamespaces = "/clusters/c/api/v1/namespaces";
+
+class LifecycleTest : public testing::Test {
+ protected:
+  LifecycleTest() { hub.NewWorkspace("c", "cluster"); }
+
+  void MakeNamespace(const std::string& name) {
+    ASSERT_EQ(hub.Do("POST", kNamespaces, {{"apiVersion", "v1"}, {"kind", "Namespace"},
+                                           {"metadata", {{"name", name}}}}).code, 201);
+  }
+  bool Appears(const std::string& path) {
+    return Eventually([&] { return hub.Get(path).code == 200; });
+  }
+  Json Condition(const std::string& ns, const std::string& type) {
+    const Json body = hub.Get(kNamespaces + "/" + ns).body;
+    const Json* conditions = Find(body, {"status", "conditions"});
+    if (conditions == nullptr) return {};
+    for (const Json& each : *conditions) {
+      if (StringAt(each, {"type"}) == type) return each;
+    }
+    return {};
+  }
+
+  TestHub hub{"the test's authority"};
+};
+
+TEST_F(LifecycleTest, NamespacesAreFurnished) {
+  MakeNamespace("n");
+  for (const char* ns : {"n", "default", "kube-system"}) {
+    EXPECT_TRUE(Appears(kNamespaces + "/" + ns + "/serviceaccounts/default")) << ns;
+    EXPECT_TRUE(Appears(kNamespaces + "/" + ns + "/configmaps/kube-root-ca.crt")) << ns;
+  }
+  const std::string account = kNamespaces + "/n/serviceaccounts/default";
+  const std::string uid = StringAt(hub.Get(account).body, {"metadata", "uid"});
+  EXPECT_EQ(hub.Do("DELETE", account).code, 200);
+  EXPECT_TRUE(Eventually([&] {
+    const auto again = hub.Get(account);
+    return again.code == 200 && StringAt(again.body, {"metadata", "uid"}) != uid;
+  }));
+  const std::string ca = kNamespaces + "/n/configmaps/kube-root-ca.crt";
+  hub.Do("PATCH", ca, {{"data", {{"ca.crt", "forged"}}}}, "application/merge-patch+json");
+  EXPECT_TRUE(Eventually([&] {
+    return StringAt(hub.Get(ca).body, {"data", "ca.crt"}) == "the test's authority";
+  }));
+}
+
+TEST_F(LifecycleTest, PayloadWorkspacesAreLeftAlone) {
+  MakeNamespace("marker");
+  EXPECT_TRUE(Appears(kNamespaces + "/marker/serviceaccounts/default"));
+  EXPECT_EQ(hub.Get("/clusters/wds1/api/v1/namespaces/default/serviceaccounts/default").code, 404);
+  hub.NewWorkspace("m", "mailbox");
+  MakeNamespace("later");
+  EXPECT_TRUE(Appears(kNamespaces + "/later/serviceaccounts/default"));
+  EXPECT_EQ(hub.Get("/clusters/m/api/v1/namespaces/default/configmaps/kube-root-ca.crt").code, 404);
+}
+
+TEST_F(LifecycleTest, AClusterHasItsService) {
+  const std::string service = kNamespaces + "/default/services/kubernetes";
+  ASSERT_TRUE(Appears(service));
+  EXPECT_EQ(StringAt(hub.Get(service).body, {"spec", "clusterIP"}), "10.0.0.1");
+  EXPECT_EQ(hub.Get("/clusters/its1/api/v1/namespaces/default/services/kubernetes").code, 404);
+  EXPECT_EQ(hub.Do("DELETE", service).code, 200);
+  EXPECT_TRUE(Appears(service));
+}
+
+TEST_F(LifecycleTest, TokenSecretsGoWithTheirAccount) {
+  const std::string in = kNamespaces + "/default";
+  auto account = hub.Do("POST", in + "/serviceaccounts",
+                        {{"apiVersion", "v1"}, {"kind", "ServiceAccount"},
+                         {"metadata", {{"name", "robot"}}}});
+  ASSERT_EQ(account.code, 201) << account.text;
+  auto secret = hub.Do(
+      "POST", in + "/secrets",
+      {{"apiVersion", "v1"}, {"kind", "Secret"},
+       {"type", "kubernetes.io/service-account-token"},
+       {"metadata",
+        {{"name", "robot-token"},
+         {"annotations",
+          {{"kubernetes.io/service-account.name", "robot"},
+           {"kubernetes.io/service-account.uid", StringAt(account.body, {"metadata", "uid"})}}}}}});
+  ASSERT_EQ(secret.code, 201) << secret.text;
+  hub.Do("DELETE", in + "/serviceaccounts/robot");
+  EXPECT_TRUE(Eventually([&] { return hub.Get(in + "/secrets/robot-token").code == 404; }));
+}
+
+TEST_F(LifecycleTest, ATerminatingNamespaceSaysWhatHoldsIt) {
+  MakeNamespace("n");
+  Json held = ConfigMap("held");
+  Set(held, {"metadata", "finalizers"}, Json::array({"example.com/hold"}));
+  ASSERT_EQ(hub.Do("POST", kNamespaces + "/n/configmaps", held).code, 201);
+  hub.Do("DELETE", kNamespaces + "/n");
+  ASSERT_TRUE(Eventually([&] {
+    return StringAt(Condition("n", "NamespaceFinalizersRemaining"), {"status"}) == "True";
+  }));
+  EXPECT_EQ(StringAt(Condition("n", "NamespaceFinalizersRemaining"), {"message"}),
+            "Some content in the namespace has finalizers remaining: example.com/hold in 1 "
+            "resource instances");
+  EXPECT_EQ(StringAt(Condition("n", "NamespaceContentRemaining"), {"message"}),
+            "Some resources are remaining: configmaps. has 1 resource instances");
+  EXPECT_EQ(StringAt(Condition("n", "NamespaceDeletionContentFailure"), {"reason"}),
+            "ContentDeleted");
+  EXPECT_EQ(StringAt(hub.Get(kNamespaces + "/n").body, {"status", "phase"}), "Terminating");
+  hub.Do("PATCH", kNamespaces + "/n/configmaps/held", {{"metadata", {{"finalizers", nullptr}}}},
+         "application/merge-patch+json");
+  EXPECT_TRUE(Eventually([&] { return hub.Get(kNamespaces + "/n").code == 404; }));
+}
+
+TEST_F(LifecycleTest, PodsGoBeforeTheRest) {
+  MakeNamespace("n");
+  Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"},
+              {"metadata", {{"name", "p"}, {"finalizers", Json::array({"example.com/hold"})}}},
+              {"spec", {{"containers", Json::array({{{"name", "c"}, {"image", "i"}}})}}}};
+  ASSERT_EQ(hub.Do("POST", kNamespaces + "/n/pods", pod).code, 201);
+  ASSERT_EQ(hub.Do("POST", kNamespaces + "/n/configmaps", ConfigMap("x")).code, 201);
+  hub.Do("DELETE", kNamespaces + "/n");
+  ASSERT_TRUE(Eventually([&] {
+    return StringAt(Condition("n", "NamespaceContentRemaining"), {"status"}) == "True";
+  }));
+  EXPECT_EQ(hub.Get(kNamespaces + "/n/configmaps/x").code, 200);
+  hub.Do("PATCH", kNamespaces + "/n/pods/p", {{"metadata", {{"finalizers", nullptr}}}},
+         "application/merge-patch+json");
+  EXPECT_TRUE(Eventually([&] { return hub.Get(kNamespaces + "/n").code == 404; }));
+}
+
+TEST_F(LifecycleTest, WatchesEndWithTheirWorkspace) {
+  TestWatch watch(hub, "/clusters/c/api/v1/configmaps?watch=1");
+  hub.NewWorkspace("d", "wds");
+  TestWatch other(hub, "/clusters/d/api/v1/configmaps?watch=1");
+  const std::string path = "/clusters/root/apis/mailbox.kubestellar.io/v1alpha1/workspaces";
+  ASSERT_EQ(hub.Do("DELETE", path + "/c").code, 200);
+  EXPECT_TRUE(Eventually([&] {
+    while (!watch.Next().is_null()) {
+    }
+    return watch.ended();
+  }));
+  EXPECT_FALSE(other.ended());
+}
+
+TEST_F(LifecycleTest, AWorkspaceHoldsNoMoreThanItMay) {
+  const std::string path = "/clusters/root/apis/mailbox.kubestellar.io/v1alpha1/workspaces";
+  ASSERT_EQ(hub.Do("POST", path,
+                   {{"apiVersion", "mailbox.kubestellar.io/v1alpha1"}, {"kind", "Workspace"},
+                    {"metadata", {{"name", "small"}}},
+                    {"spec", {{"type", "wds"}, {"limits", {{"objects", 4}}}}}}).code, 201);
+  const std::string maps = "/clusters/small/api/v1/namespaces/default/configmaps";
+  EXPECT_EQ(hub.Do("POST", maps, ConfigMap("one")).code, 201);
+  EXPECT_EQ(hub.Do("POST", maps, ConfigMap("two")).code, 201);
+  auto refused = hub.Do("POST", maps, ConfigMap("three"));
+  EXPECT_EQ(refused.code, 403) << refused.text;
+  EXPECT_EQ(hub.Do("PUT", maps + "/two", ConfigMap("two", {{"a", "b"}})).code, 200);
+  EXPECT_EQ(hub.Do("DELETE", maps + "/two").code, 200);
+  EXPECT_EQ(hub.Do("POST", maps, ConfigMap("three")).code, 201);
+}
+
+TEST(ExpiryTest, KnowsWhenObjectsGo) {
+  const auto due = [](const Json& tree) {
+    return apiserver::ExpiryOf(*Object::Make(tree, Revision(1)));
+  };
+  const std::int64_t noon = ParseTime("2030-01-01T12:00:00Z");
+  Json event = {{"apiVersion", "v1"}, {"kind", "Event"},
+                {"metadata", {{"name", "e"}, {"namespace", "n"},
+                              {"creationTimestamp", "2030-01-01T11:00:00Z"}}},
+                {"lastTimestamp", "2030-01-01T12:00:00Z"}};
+  EXPECT_EQ(due(event), noon + 3600);
+  Json request = {{"apiVersion", "certificates.k8s.io/v1"}, {"kind", "CertificateSigningRequest"},
+                  {"metadata", {{"name", "r"}, {"creationTimestamp", "2030-01-01T12:00:00Z"}}}};
+  EXPECT_EQ(due(request), noon + 86400);
+  Set(request, {"status", "conditions"},
+      Json::array({{{"type", "Denied"}, {"lastUpdateTime", "2030-01-01T12:00:00Z"}}}));
+  EXPECT_EQ(due(request), noon + 3600);
+  Json token = {{"apiVersion", "v1"}, {"kind", "Secret"},
+                {"metadata", {{"name", "bootstrap-token-abcdef"}, {"namespace", "kube-system"}}},
+                {"data", {{"expiration", "MjAzMC0wMS0wMVQxMjowMDowMFo="}}}};
+  EXPECT_EQ(due(token), noon);
+  EXPECT_EQ(due(ConfigMap("x")), std::nullopt);
+}
+
+TEST_F(LifecycleTest, WhatIsOverGoes) {
+  const std::string events = kNamespaces + "/default/events";
+  Json event = {{"apiVersion", "v1"}, {"kind", "Event"}, {"metadata", {{"name", "young"}}},
+                {"involvedObject", {{"kind", "Pod"}, {"name", "p"}, {"namespace", "default"}}},
+                {"reason", "R"}, {"message", "m"}, {"type", "Normal"}};
+  ASSERT_EQ(hub.Do("POST", events, event).code, 201);
+  const std::string secrets = kNamespaces + "/kube-system/secrets";
+  auto old = hub.Do("POST", secrets,
+                    {{"apiVersion", "v1"}, {"kind", "Secret"},
+                     {"type", "bootstrap.kubernetes.io/token"},
+                     {"metadata", {{"name", "bootstrap-token-abcdef"}}},
+                     {"stringData", {{"token-id", "abcdef"}, {"token-secret", "0123456789abcdef"},
+                                     {"expiration", "2020-01-01T00:00:00Z"}}}});
+  ASSERT_EQ(old.code, 201) << old.text;
+  EXPECT_TRUE(Eventually([&] { return hub.Get(secrets + "/bootstrap-token-abcdef").code == 404; }));
+  EXPECT_EQ(hub.Get(events + "/young").code, 200);
+}
+
+}  // namespace
+}  // namespace mailroom

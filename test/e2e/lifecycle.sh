@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# Workspaces from beginning to end with real kubectl: made, furnished, cleaned, deleted, made
+# again; garbage collection in its three ways; the mailbox controller's scenario; draining a real
+# WEC. Argument: etcd-3.4 or etcd-3.5 instead of the embedded engine.
+. "$(dirname "$0")/lib.sh"
+
+say "starting the hub (engine: ${1:-embedded})"
+[ -z "${1:-}" ] || start_etcd "${1#etcd-}"
+start_hub
+
+workspace() {
+  k root apply -f - <<YAML
+apiVersion: mailbox.kubestellar.io/v1alpha1
+kind: Workspace
+metadata: {name: $1}
+spec: {type: $2}
+YAML
+}
+
+say "a workspace answers at once and is furnished"
+workspace team cluster
+k team get namespaces default kube-system
+is Ready k root get workspace team -o 'jsonpath={.status.phase}' || fail "phase"
+is "$hub_url/clusters/team" k root get workspace team -o 'jsonpath={.status.url}' || fail "url"
+k team create namespace apps
+eventually k team -n apps get serviceaccount default
+eventually k team -n apps get configmap kube-root-ca.crt
+eventually k team get service kubernetes
+gone k root delete workspace root || fail "root can be deleted"
+k root get namespace kube-system >/dev/null || fail "root survives"
+! workspace 'Bad_Name' cluster 2>"$dir/bad" || fail "a bad name was taken"
+
+owned() { # NAME OWNER-NAME OWNER-UID
+  k team -n apps apply -f - <<YAML
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: $1
+  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: $2, uid: $3, blockOwnerDeletion: true}]
+YAML
+}
+owner() { # NAME: makes it and prints its UID
+  k team -n apps create configmap "$1" >/dev/null
+  k team -n apps get configmap "$1" -o 'jsonpath={.metadata.uid}'
+}
+
+say "garbage collection: background, foreground, orphan"
+uid=$(owner back) && owned back-child back "$uid"
+k team -n apps delete configmap back --cascade=background
+eventually gone k team -n apps get configmap back-child
+uid=$(owner front) && owned front-child front "$uid"
+k team -n apps delete configmap front --cascade=foreground
+gone k team -n apps get configmap front-child || fail "the owner went before its dependent"
+uid=$(owner lone) && owned lone-child lone "$uid"
+k team -n apps delete configmap lone --cascade=orphan
+gone k team -n apps get configmap lone || fail "orphan"
+is "" k team -n apps get configmap lone-child -o 'jsonpath={.metadata.ownerReferences}' ||
+  fail "the reference stayed"
+uid=$(owner old) && owned old-child old "$uid"
+k_old team -n apps delete configmap old
+eventually gone k team -n apps get configmap old-child
+
+say "a namespace says what holds it, then goes"
+k team -n apps create configmap held
+k team -n apps patch configmap held --type merge -p '{"metadata":{"finalizers":["example.com/hold"]}}'
+k team delete namespace apps --wait=false
+eventually says 'example.com/hold in 1' k team get namespace apps \
+  -o 'jsonpath={.status.conditions[?(@.type=="NamespaceFinalizersRemaining")].message}'
+k team -n apps patch configmap held --type merge -p '{"metadata":{"finalizers":null}}'
+eventually gone k team get namespace apps
+
+say "a workspace made again shares nothing with the one before"
+k team create namespace mine
+k team apply -f "$root/deploy/demo/widgets-crd.yaml"
+before=$(k team get namespace kube-system -o 'jsonpath={.metadata.uid}')
+k root delete workspace team
+! k team get namespace mine 2>/dev/null || fail "a deleted workspace answers"
+workspace team cluster
+gone k team get namespace mine || fail "content survived"
+gone k team get widgets || fail "a definition survived"
+! is "$before" k team get namespace kube-system -o 'jsonpath={.metadata.uid}' 2>/dev/null ||
+  fail "the identity survived"
+
+say "the mailbox controller: made with its SyncTarget, made again when deleted, gone with it"
+sync_target() { # NAME ANNOTATIONS
+  k its1 apply -f - <<YAML
+apiVersion: edge.kubestellar.io/v2alpha1
+kind: SyncTarget
+metadata: {name: $1, labels: {env: prod}, annotations: {${2:-}}}
+YAML
+}
+sync_target florin
+eventually has_mailbox florin
+mailbox=$(mailbox_of florin)
+[ "$mailbox" = "its1-mb-$(k its1 get synctarget florin -o 'jsonpath={.metadata.uid}')" ] ||
+  fail "the mailbox's name"
+is florin k root get workspace "$mailbox" \
+  -o 'jsonpath={.metadata.annotations.edge\.kubestellar\.io/sync-target-name}' || fail "annotation"
+eventually k "$mailbox" get syncerconfigs
+eventually k "$mailbox" get edgesyncconfigs
+uid=$(k root get workspace "$mailbox" -o 'jsonpath={.metadata.uid}')
+k root delete workspace "$mailbox"
+again() { local now; now=$(k root get workspace "$mailbox" -o 'jsonpath={.metadata.uid}') && [ "$now" != "$uid" ]; }
+eventually again
+eventually k "$mailbox" get namespaces
+k its1 delete synctarget florin
+eventually gone k root get mailbox "$mailbox"
+eventually gone k root get workspace "$mailbox"
+sync_target florin
+eventually has_mailbox florin
+[ "$(mailbox_of florin)" != "$mailbox" ] || fail "a new SyncTarget got the old mailbox"
+says 'CONNECTED.*SYNCED.*HEARTBEAT.*URL' k root get mailboxes -o wide || fail "fleet overview"
+
+if [ -z "${1:-}" ]; then
+  say "drain and retain, with a real WEC"
+  k wds1 apply -f "$root/deploy/demo/widgets-crd.yaml"
+  k wds1 apply -f "$root/deploy/demo/widgets.yaml"
+  k wds1 apply -f "$root/deploy/demo/placement.yaml"
+  for policy in drain retain; do
+    say "policy $policy"
+    start_wec "$policy"
+    sync_target "$policy" "mailbox.kubestellar.io/deletion-policy: $policy"
+    k its1 label synctarget "$policy" widgets-enabled=true
+    eventually has_mailbox "$policy"
+    mailbox=$(mailbox_of "$policy")
+    start_syncer "$mailbox" "$wec_kubeconfig"
+    eventually w -n widgets get deployment web
+    eventually is True k root get mailbox "$mailbox" \
+      -o 'jsonpath={.status.conditions[?(@.type=="SyncerConnected")].status}'
+    eventually is True k its1 get synctarget "$policy" \
+      -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'
+    eventually says deployments k its1 get synctarget "$policy" -o 'jsonpath={.status.syncedResources[*].resource}'
+    eventually says 'v1\.' k root get mailbox "$mailbox" -o 'jsonpath={.status.wecVersion}'
+    k its1 delete synctarget "$policy" --wait=false
+    eventually gone k its1 get synctarget "$policy"
+    eventually gone k root get workspace "$mailbox"
+    if [ "$policy" = drain ]; then
+      gone w -n widgets get deployment web || fail "the WEC was not cleaned"
+    else
+      w -n widgets get deployment web || fail "a retained cluster lost something"
+    fi
+    kill -9 "$syncer_pid"
+  done
+
+  say "one workspace to a file and back"
+  k team create namespace kept
+  k team -n kept create configmap precious --from-literal=a=b
+  sum=$(k team get configmap precious -n kept -o json | grep -v resourceVersion | sha256sum)
+  kill "$hub_pid"
+  wait "$hub_pid" || true
+  "$MAILROOM_BUILD/mailroom" workspace export team --data-dir "$dir/hub" --file "$dir/team.export"
+  ! "$MAILROOM_BUILD/mailroom" workspace import team --data-dir "$dir/hub" --file "$dir/team.export" \
+    2>"$dir/refused" || fail "an import overwrote a workspace"
+  start_hub hub
+  k root delete workspace team
+  kill "$hub_pid"
+  wait "$hub_pid" || true
+  "$MAILROOM_BUILD/mailroom" workspace import team --data-dir "$dir/hub" --file "$dir/team.export"
+  start_hub hub
+  is "$sum" eval 'k team get configmap precious -n kept -o json | grep -v resourceVersion | sha256sum' ||
+    fail "the import is not exact"
+fi
+say "workspaces live and die well"
