@@ -6,7 +6,7 @@
 #include <set>
 #include <thread>
 
-#include "apiserver/authn.h"
+#include "apiserver/auth/user.h"
 #include "apiserver/commit.h"
 #include "openapi/crd.h"
 #include "storage/object/json_path.h"

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "apiserver/auth/bootstrap_policy.h"
+#include "apiserver/escalation.h"
 #include "apiserver/request_info.h"
+#include "apiserver/signing_request.h"
 #include "openapi/crd.h"
 #include "openapi/policy_types.h"
 #include "storage/object/json_path.h"
@@ -165,6 +168,13 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     workspace.validate = ValidateWorkspace;
     workspace.on_create = CreateWorkspace;
     workspace.on_remove = RemoveWorkspace;
+    rules[kRolesResource].prepare = MayWriteRole;
+    rules[kClusterRolesResource].prepare = MayWriteRole;
+    rules[kRoleBindingsResource].prepare = MayWriteBinding;
+    rules[kClusterRoleBindingsResource].prepare = MayWriteBinding;
+    rules[kAccessResource].prepare = MayWriteAccess;
+    rules[kSigningRequestsResource].prepare = PrepareSigningRequest;
+    rules[kSigningRequestsResource].validate = ValidateSigningRequest;
     return rules;
   }();
   static const KindRules kNone;
@@ -220,6 +230,7 @@ void AddBootstrapObjects(const Workspace& workspace, openapi::WorkspaceType type
     put.value = std::make_shared<const std::string>(Object::Encode(object));
     txn.operations.push_back(std::move(put));
   }
+  if (openapi::PolicyIsLive(type)) AddBootstrapPolicy(workspace, now, txn);
 }
 
 }  // namespace mailroom::apiserver

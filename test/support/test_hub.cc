@@ -25,9 +25,9 @@ Request MakeRequest(const std::string& method, const std::string& path) {
 
 }  // namespace
 
-TestHub::TestHub() {
-  auto server = apiserver::Server::Start(storage::OpenMemory(),
-                                         {.external_url = "https://hub.test", .embedded = true});
+TestHub::TestHub(apiserver::Server::Options options) {
+  options.external_url = "https://hub.test";
+  auto server = apiserver::Server::Start(storage::OpenMemory(), options);
   if (!server.ok()) {
     std::cerr << server.error().message() << std::endl;
     std::abort();

@@ -21,7 +21,9 @@ class TestHub {
     Headers headers;
   };
 
-  TestHub();
+  TestHub() : TestHub(apiserver::Server::Options()) {}
+  // With those options; the URL is always https://hub.test.
+  explicit TestHub(apiserver::Server::Options options);
   ~TestHub();
 
   // A request as the administrator. `path` may carry a query.
