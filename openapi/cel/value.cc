@@ -353,14 +353,14 @@ bool Afford(const Json& tree, Steps& steps) {
 
 bool TreeOf(const Value& value, Json& out, std::string& error, Steps& steps) {
   // Texts and trees are copied, so their size counts.
-  const bool text = value.is(Kind::kString) || value.is(Kind::kBytes);
-  if (!steps.Take() || (text && value.text().size() >= steps.left) ||
+  const bool textual = value.is(Kind::kString) || value.is(Kind::kBytes);
+  if (!steps.Take() || (textual && value.text().size() >= steps.left) ||
       (value.json() != nullptr && !Afford(*value.json(), steps))) {
     steps.left = 0;
     error = "the value is too large";
     return false;
   }
-  if (text) steps.left -= value.text().size();
+  if (textual) steps.left -= value.text().size();
   if (value.json() != nullptr) {
     out = *value.json();
     return true;
