@@ -27,6 +27,8 @@ class Dispatcher {
   std::string FlowOf(const Request& request) const;
 
   const Hub& hub() const { return hub_; }
+  // To add series of other parts, before the first request is handled.
+  Metrics& metrics() { return metrics_; }
 
  private:
   bool MayBeLong(const Request& request) const;
