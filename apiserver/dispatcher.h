@@ -22,6 +22,8 @@ class Dispatcher {
   bool MayBlock(const Request& request) const;
 
   const Hub& hub() const { return hub_; }
+  // To add series of other parts, before the first request is handled.
+  Metrics& metrics() { return metrics_; }
 
  private:
   Result<Response> Route(const Request& request, const User* known);

@@ -44,6 +44,30 @@ Offload MakeOffload(Dispatcher& dispatcher) {
           }};
 }
 
+// What the front counts, at /metrics.
+void AddFrontMetrics(Metrics& metrics, const Front& front) {
+  metrics.AddGauges(
+      {{"mailroom_connections", "Open connections."},
+       {"mailroom_handshakes", "Connections in their TLS handshake."},
+       {"mailroom_requests_in_flight", "Requests not yet answered."},
+       {"mailroom_streams", "Watches under way."},
+       {"mailroom_connections_accepted", "Connections since the start."},
+       {"mailroom_connections_refused", "Of them, those past the limit."},
+       {"mailroom_connections_cut", "Of them, those that were slow, stuck or hostile."},
+       {"mailroom_requests_http1", "Requests over HTTP/1.1 since the start."},
+       {"mailroom_requests_http2", "Requests over HTTP/2 since the start."}},
+      [&front] {
+        const FrontCounts now = front.counts();
+        std::vector<double> values;
+        for (const std::size_t count :
+             {now.connections, now.handshakes, now.exchanges, now.streams, now.accepted,
+              now.refused, now.cut, now.http1_requests, now.http2_requests}) {
+          values.push_back(static_cast<double>(count));
+        }
+        return values;
+      });
+}
+
 // An HTTP/1.1 watch pins a descriptor, and the usual soft limit is 1024.
 void RaiseDescriptorLimit() {
   rlimit limit{};
@@ -202,6 +226,7 @@ Result<void> Serve(const Options& options) {
        .root_ca_pem = TRY(ReadTextFile(pki.ca_cert)),
        .webhook_addresses = TRY(client::AddressPolicy::Parse(options.webhook_refuse))}));
   offload = MakeOffload(server->dispatcher());
+  AddFrontMetrics(server->dispatcher().metrics(), *front);
   ready = true;
   TRY(WriteAdminKubeconfig(options, pki, url));
 
