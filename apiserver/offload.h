@@ -12,7 +12,7 @@ namespace mailroom::apiserver {
 
 struct Offload {
   std::function<bool(const Request&)> may_block;
-  std::function<std::string(const Request&)> flow;  // who takes turns with whom
+  std::function<std::string(const Request&)> flow = {};  // who takes turns; none: one for all
   std::function<Response(const Request&)> handle;
   std::function<Response()> refuse;  // with Retry-After
 
