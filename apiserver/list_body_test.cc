@@ -79,13 +79,13 @@ TEST_F(LongList, SaysWhatItsPagesSay) {
       }
     } while (!token.empty());
     EXPECT_GE(collected.size(), static_cast<std::size_t>(kCount));
-    Json whole = *Find(list, {items});
+    Json rows_at_once = *Find(list, {items});
     if (accept == kTable) {  // ages grow between the two
-      for (Json* rows : {&whole, &collected}) {
+      for (Json* rows : {&rows_at_once, &collected}) {
         for (Json& row : *rows) row["cells"].erase(row["cells"].size() - 1);
       }
     }
-    EXPECT_EQ(whole, collected) << accept;
+    EXPECT_EQ(rows_at_once, collected) << accept;
   }
 }
 

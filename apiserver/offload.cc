@@ -13,7 +13,7 @@ void Offload::Serve(WorkerPool& workers, Request request,
     std::function<void(Response)> respond;
   };
   auto work = std::make_shared<Work>(Work{std::move(request), std::move(respond)});
-  if (!workers.Submit([this, work] { work->respond(handle(work->request)); })) {
+  if (!workers.Submit(flow ? flow(work->request) : std::string(), [this, work] { work->respond(handle(work->request)); })) {
     work->respond(refuse());
   }
 }

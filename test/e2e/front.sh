@@ -144,6 +144,11 @@ curl_hub -o /dev/null "$hub_url/version?token=s3cret" -H 'Authorization: Bearer 
 eventually says 'request="GET /version"' cat "$dir/hub.log"
 says s3cret cat "$dir/hub.log" && fail "a secret is in the log"
 
+say "connections are counted"
+curl_hub "$hub_url/metrics" >"$dir/metrics"
+grep -qE '^mailroom_connections [1-9]' "$dir/metrics" || fail "metrics: $(grep mailroom_conn "$dir/metrics")"
+grep -qE '^mailroom_requests_http2 [1-9]' "$dir/metrics" || fail "no HTTP/2 requests were counted"
+
 say "ten thousand connections against a limit of two thousand, and against few descriptors"
 cat >"$dir/crowd.py" <<'PY'
 # Opens as many silent connections as it is told, holds them, and asks on a connection that was

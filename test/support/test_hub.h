@@ -21,9 +21,12 @@ class TestHub {
     Headers headers;
   };
 
+  TestHub() : TestHub(apiserver::Server::Options()) {}
+  // With those options; the URL is always https://hub.test.
+  explicit TestHub(apiserver::Server::Options options);
   // With an authority namespaces are furnished as in a real hub; without one nobody but the test
   // and what it deletes moves the revision.
-  explicit TestHub(const std::string& root_ca = "");
+  explicit TestHub(const std::string& root_ca);
   ~TestHub();
 
   // A request as the administrator. `path` may carry a query.
