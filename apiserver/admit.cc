@@ -16,9 +16,11 @@ using admission::Attributes;
 using admission::Operation;
 
 bool IsLive(const Call& call) {
-  return call.hub.admission != nullptr && !call.info.verb.empty() &&
-         openapi::PolicyIsLive(call.workspace.type);
+  return call.hub.admission != nullptr && openapi::PolicyIsLive(call.workspace.type);
 }
+
+// The server's own writes came as no request.
+bool IsOwn(const Call& call) { return call.request.method.empty(); }
 
 Json Converted(const openapi::Catalog& catalog, const openapi::ResourceType& to, Json object) {
   const std::string api = StringAt(object, {"apiVersion"});
@@ -36,12 +38,14 @@ Json Converted(const openapi::Catalog& catalog, const openapi::ResourceType& to,
 Admit::Admit(Call& call, const WriteOptions& options, Operation operation)
     : call_(call), operation_(operation), dry_run_(options.dry_run), name_(call.info.name),
       field_manager_(options.field_manager), live_(IsLive(call)),
-      wanted_(live_ && call.hub.admission->Concerns(call.info.workspace, *call.type)) {}
+      wanted_(live_ && !IsOwn(call) &&
+              call.hub.admission->Concerns(call.info.workspace, *call.type)) {}
 
 Admit::Admit(Call& call, const DeleteRequest& request, std::string name)
     : call_(call), operation_(Operation::kDelete), dry_run_(request.dry_run),
       name_(std::move(name)), delete_request_(&request), live_(IsLive(call)),
-      wanted_(live_ && call.hub.admission->Concerns(call.info.workspace, *call.type)) {}
+      wanted_(live_ && !IsOwn(call) &&
+              call.hub.admission->Concerns(call.info.workspace, *call.type)) {}
 
 Admit& Admit::OfKind(GroupVersionKind kind) {
   kind_ = std::move(kind);

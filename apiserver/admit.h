@@ -1,6 +1,7 @@
 // Between the commit path and the admission chain: one write of a call, shown to the chain. Does
-// nothing in workspaces whose policies are inert payload, and for the server's own writes (those
-// with no verb), which no tenant's policy may hold up.
+// nothing in workspaces whose policies are inert payload. The server's own writes, which came as no
+// request, are charged to quotas but asked about with nobody: no tenant's webhook may hold up the
+// end of another's namespace.
 #pragma once
 
 #include <optional>

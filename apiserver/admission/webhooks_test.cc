@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <future>
+#include <thread>
 
 #include "apiserver/admission/webhook_stand.h"
+#include "apiserver/options.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom::admission {
@@ -444,6 +447,37 @@ TEST_F(WebhooksTest, ConfigurationsAndPoliciesAreNeverSubjectToWebhooks) {
   Validating(Json::array({hook}));
   EXPECT_EQ(hub_.Do("DELETE", ws_ + kValidating + std::string("/v")).code, 200);
   EXPECT_EQ(Create("a").code, 201);
+}
+
+TEST(WebhookAddresses, TenantsWhoAreNotTrustedReachNothingLocal) {
+  auto refused = [](const std::vector<std::string>& more) {
+    std::vector<std::string> args = {"--data-dir", "d"};
+    args.insert(args.end(), more.begin(), more.end());
+    return apiserver::ParseOptions(args)->webhook_refuse;
+  };
+  EXPECT_EQ(refused({}), "");
+  EXPECT_EQ(refused({"--untrusted-tenants", "true"}), "loopback,link-local");
+  EXPECT_EQ(refused({"--untrusted-tenants", "true", "--webhook-refuse", "private"}), "private");
+  EXPECT_EQ(refused({"--untrusted-tenants", "true", "--webhook-refuse", "none"}), "none");
+}
+
+TEST_F(WebhooksTest, NoWebhookHoldsUpTheEndOfANamespace) {
+  std::atomic<int> asked{0};
+  WebhookStand stand([&](const Json& request) {
+    if (request["operation"] == "DELETE") ++asked;
+    return Json{{"allowed", request["operation"] != "DELETE"}};
+  });
+  Validating(Json::array({stand.Hook("a.example.com")}));
+  ASSERT_EQ(hub_.Do("POST", ws_ + "/api/v1/namespaces",
+                    {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "n"}}}})
+                .code, 201);
+  ASSERT_EQ(hub_.Do("POST", ws_ + "/api/v1/namespaces/n/configmaps", ConfigMap("a")).code, 201);
+  ASSERT_EQ(hub_.Do("DELETE", ws_ + "/api/v1/namespaces/n").code, 200);
+  for (int i = 0; i < 2000 && hub_.Get(ws_ + "/api/v1/namespaces/n").code != 404; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(hub_.Get(ws_ + "/api/v1/namespaces/n").code, 404);
+  EXPECT_EQ(asked, 0);
 }
 
 TEST_F(WebhooksTest, OldReviewsAreSpokenToThoseWhoKnowNoOther) {
