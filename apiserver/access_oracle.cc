@@ -1,42 +1,41 @@
 #include "apiserver/access_oracle.h"
 
-#include "apiserver/authz.h"
+#include "apiserver/auth/impersonate.h"
 
 namespace mailroom::apiserver {
 namespace {
-
-constexpr std::string_view kServiceAccount = "system:serviceaccount:";
 
 class Oracle final : public cel::AccessOracle {
  public:
   explicit Oracle(const Call& call) : call_(call) {}
 
   cel::AccessAnswer Ask(const cel::AccessQuestion& question) const override {
-    RequestInfo info;
-    info.workspace = call_.info.workspace;
-    info.verb = question.verb;
-    info.is_resource = question.path.empty();
-    info.path = question.path;
-    info.group = question.group;
-    info.resource = question.resource;
-    info.subresource = question.subresource;
-    info.ns = question.namespace_;
-    info.name = question.name;
+    Attributes asked;
+    asked.workspace = call_.info.workspace.name();
+    asked.verb = question.verb;
+    asked.is_resource = question.path.empty();
+    asked.path = question.path;
+    asked.group = question.group;
+    asked.resource = question.resource;
+    asked.subresource = question.subresource;
+    asked.ns = question.namespace_;
+    asked.name = question.name;
+    const Decision decision = call_.hub.authorizer.Decide(
+        question.user.empty() ? call_.user : ServiceAccount(question.user), asked);
     cel::AccessAnswer answer;
-    auto allowed = Authorize(question.user.empty() ? call_.user : ServiceAccount(question.user), info);
-    answer.allowed = allowed.ok();
-    if (!allowed.ok()) answer.reason = allowed.error().message();
+    answer.allowed = decision.allowed;
+    answer.reason = decision.reason;
     return answer;
   }
 
  private:
-  // A service account is in the groups of all of them and of its namespace.
-  static User ServiceAccount(const std::string& name) {
-    User user;
-    user.name = name;
-    const std::string rest = name.substr(std::min(kServiceAccount.size(), name.size()));
-    user.groups = {"system:serviceaccounts", "system:serviceaccounts:" + rest.substr(0, rest.find(':')),
-                   "system:authenticated"};
+  User ServiceAccount(const std::string& name) const {
+    User user{name};
+    if (const auto account = SplitServiceAccount(name)) {
+      user.groups = ServiceAccountGroups(account->first);
+    }
+    AddAuthenticated(user);
+    user.home = call_.info.workspace.name();
     return user;
   }
 

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/auth/authenticator.h"
+#include "apiserver/auth/authorizer.h"
 #include "apiserver/request_info.h"
-#include "apiserver/user.h"
 #include "apiserver/workspaces.h"
 #include "storage/object/clock.h"
 #include "storage/object/limits.h"
@@ -20,18 +21,25 @@ class QuotaController;
 
 namespace mailroom::apiserver {
 
+class Audit;
 class TimerQueue;
+class WatchQuota;
 
 // The collaborators every verb may use.
 struct Hub {
   storage::CachedStore& store;
   const Workspaces& workspaces;
+  const Authenticator& authenticator;
+  const Authorizer& authorizer;
+  const ServiceAccountTokens& tokens;
   const Clock& clock;
   TimerQueue& timers;
   std::string external_url;  // https://host:port, for URLs in statuses
   bool reads_wait = false;   // consistent reads ask the engine (etcd) for its revision first
   admission::Admission* admission = nullptr;  // null: nothing is asked
   admission::QuotaController* quotas = nullptr;  // null: nothing is counted
+  const Audit* audit = nullptr;   // null: nothing is recorded
+  WatchQuota* watches = nullptr;  // null: no bound
 };
 
 struct Call {

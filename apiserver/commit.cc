@@ -39,6 +39,8 @@ void DropRepeatedOwners(Call& call, Json& object) {
             "requests; duplicate UID(s) observed: " + repeated);
 }
 
+}  // namespace
+
 Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
   openapi::DropNulls(*call.type, draft.object);
   if (auto problem = openapi::CheckBuiltinTypes(*call.type, draft.object)) {
@@ -52,6 +54,8 @@ Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
   openapi::ApplyDefaults(*call.type, draft.object);
   return Ok();
 }
+
+namespace {
 
 Result<void> Validate(Call& call, const Json& object, const Json* live) {
   std::vector<Cause> causes = openapi::ValidateMetadata(*call.type, object, live);

@@ -25,6 +25,9 @@ struct Draft {
   std::optional<std::string> patch = {};  // the patch, as errors about its result print it
 };
 
+// Drops nulls and unknown fields, checks types, fills in defaults: the first step of every write.
+Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft);
+
 // Creates. AlreadyExists when the name is taken.
 Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft);
 

@@ -2,18 +2,20 @@
 
 #include <algorithm>
 
-#include "apiserver/authn.h"
-#include "apiserver/authz.h"
+#include "apiserver/auth/impersonate.h"
 #include "apiserver/deadline.h"
 #include "apiserver/document_form.h"
 #include "apiserver/health.h"
 #include "apiserver/kinds.h"
 #include "apiserver/negotiate.h"
+#include "apiserver/overseen_stream.h"
 #include "apiserver/render.h"
 #include "apiserver/router_error.h"
 #include "apiserver/verbs.h"
 #include "apiserver/warnings.h"
+#include "storage/object/access_limits.h"
 #include "storage/object/log.h"
+#include "storage/object/resource_key.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -39,10 +41,11 @@ ResourceTypePtr AnyCustomType(const RequestInfo& info) {
 Result<Response> RunVerb(Call& call) {
   const std::string& verb = call.info.verb;
   if (call.info.subresource == "scale") return Scale(call);
+  if (call.info.subresource == "token") return RequestToken(call);
   if (verb == "get") return Get(call);
   if (verb == "list") return List(call);
   if (verb == "watch") return Watch(call);
-  if (verb == "create") return Create(call);
+  if (verb == "create") return call.type->stored ? Create(call) : Review(call);
   if (verb == "update") return Update(call);
   if (verb == "patch") return Patch(call);
   if (verb == "delete") return Delete(call);
@@ -91,7 +94,8 @@ Result<void> CheckVerb(const RequestInfo& info, const openapi::ResourceType& typ
       return type.builtin ? RouterError(404) : NotFound(type.plural, type.gvk.group, info.name);
     }
     const bool ours = info.subresource == "status" || info.subresource == "scale" ||
-                      info.subresource == "finalize";
+                      info.subresource == "finalize" || info.subresource == "token" ||
+                      info.subresource == "approval";
     for (const std::string& verb : sub->verbs) allowed = allowed || verb == info.verb;
     if (!ours && allowed) {
       return Status(Reason::kMethodNotAllowed,
@@ -108,12 +112,47 @@ Result<void> CheckVerb(const RequestInfo& info, const openapi::ResourceType& typ
   return Ok();
 }
 
-void AddCommonHeaders(const Request& request, Response& response) {
-  const std::string_view audit = request.headers.Get("audit-id");
-  response.headers.Set("audit-id", audit.empty() ? NewUid() : std::string(audit));
+// The workspace in the path as it is written; root when there is none.
+std::string_view NamedWorkspace(std::string_view path) {
+  constexpr std::string_view kPrefix = "/clusters/";
+  constexpr std::string_view kMailboxes = "/apis/mailbox.kubestellar.io/v1alpha1/mailboxes/";
+  auto first = [](std::string_view text) { return text.substr(0, text.find('/')); };
+  if (!path.starts_with(kPrefix)) {
+    if (!path.starts_with(kMailboxes)) return kRootWorkspace;
+    const std::string_view name = first(path.substr(kMailboxes.size()));
+    const std::string_view rest = path.substr(kMailboxes.size() + name.size());
+    return rest.starts_with("/proxy") ? name : kRootWorkspace;
+  }
+  return first(path.substr(kPrefix.size()));
+}
+
+std::string AuditId(const Request& request) {
+  const std::string_view given = request.headers.Get("audit-id");
+  return given.empty() ? NewUid() : std::string(given);
+}
+
+void AddCommonHeaders(const std::string& audit_id, Response& response) {
+  response.headers.Set("audit-id", audit_id);
   if (response.headers.Get("cache-control").empty()) {
     response.headers.Set("cache-control", "no-cache, private");
   }
+}
+
+// Reaching a mailbox by root's proxy subresource is a right of its own.
+Attributes ProxyAttributes(const RequestInfo& info, const std::string& method) {
+  Attributes asked;
+  asked.workspace = kRootWorkspace;
+  asked.verb = method == "POST"     ? "create"
+               : method == "PUT"    ? "update"
+               : method == "PATCH"  ? "patch"
+               : method == "DELETE" ? "delete"
+                                    : "get";
+  asked.group = kMailboxesResource.group;
+  asked.version = "v1alpha1";
+  asked.resource = kMailboxesResource.resource;
+  asked.subresource = "proxy";
+  asked.name = info.workspace.name();
+  return asked;
 }
 
 }  // namespace
@@ -127,33 +166,120 @@ Dispatcher::Dispatcher(const Hub& hub) : hub_(hub) {
 }
 
 bool Dispatcher::MayBlock(const Request& request) const {
-  if (hub_.reads_wait) return true;
+  if (hub_.reads_wait || hub_.authorizer.Delegates()) return true;
   if (request.method != "GET" && request.method != "HEAD") return true;
   const std::size_t at = request.query.find("resourceVersion=");
-  if (at == std::string::npos) return false;
+  if (at == std::string::npos) return MayBeLong(request);
   const char first = request.query[std::min(at + 16, request.query.size() - 1)];
-  return first >= '1' && first <= '9';
+  return (first >= '1' && first <= '9') || MayBeLong(request);
+}
+
+// Watches are served as they come; another read of a collection may be all the workspace holds.
+bool Dispatcher::MayBeLong(const Request& request) const {
+  if (request.query.find("watch=") != std::string::npos) return false;
+  // A collection lies three or five segments deep below /api, four or six below /apis.
+  const auto depth = std::count(request.path.begin(), request.path.end(), '/');
+  const bool grouped = request.path.find("/apis/") != std::string::npos;
+  if (depth % 2 != (grouped ? 0 : 1)) return false;
+  const std::string_view name = NamedWorkspace(request.path);
+  if (name == openapi::kAllWorkspaces) return true;
+  return hub_.store.Count(Workspace(std::string(name))) > limits::kHeavyList;
+}
+
+std::string Dispatcher::FlowOf(const Request& request) const {
+  const std::string name(NamedWorkspace(request.path));
+  if (name == kRootWorkspace || name == openapi::kAllWorkspaces) return name;
+  const bool known = IsWorkspaceName(name) &&
+                     hub_.store.Get({Workspace(std::string(kRootWorkspace)), kWorkspacesResource,
+                                     "", name}) != nullptr;
+  return known ? name : "";
 }
 
 Response Dispatcher::Handle(const Request& request) {
-  auto response = Route(request, nullptr);
+  const std::string id = AuditId(request);
+  std::optional<AuditRecord> record;
+  if (hub_.audit != nullptr) record = hub_.audit->Begin(id);
+  auto response = Route(request, nullptr, record ? &*record : nullptr);
   Response out = response.ok() ? std::move(*response) : RenderError(request, response.error());
-  AddCommonHeaders(request, out);
+  AddCommonHeaders(id, out);
   answers_[static_cast<std::size_t>(std::clamp(out.code / 100, 0, 5))]->Add();
+  if (record) {
+    auto ended = hub_.audit->Answered(std::move(*record), request, out);
+    if (ended && out.stream != nullptr) {
+      apiserver::Oversee(out, hub_.timers, {.ticket = {}, .check = {}, .ended = std::move(ended)});
+    }
+  }
   return out;
 }
 
 Response Dispatcher::HandleAs(const Request& request, const User& user) {
-  auto response = Route(request, &user);
+  auto response = Route(request, &user, nullptr);
   return response.ok() ? std::move(*response) : RenderError(request, response.error());
 }
 
-Result<Response> Dispatcher::Route(const Request& request, const User* known) {
+Result<Response> Dispatcher::Route(const Request& request, const User* known,
+                                   AuditRecord* record) {
   RequestInfo info = TRY(ParseRequestInfo(request));
-  const User user = known != nullptr ? *known : TRY(Authenticate(request));
-  TRY(Authorize(user, info));
+  if (record != nullptr) record->info = info;
+  User user = known != nullptr
+                  ? *known
+                  : TRY(hub_.authenticator.Authenticate(request, info.workspace.name()));
+  if (record != nullptr) {
+    record->user = user;
+    hub_.audit->Received(*record, request);
+  }
+  if (auto other = TRY(Impersonate(hub_.authorizer, user, request.headers, AttributesOf(info)))) {
+    user = std::move(*other);
+    if (record != nullptr) record->impersonated = user;
+  }
+  TRY(MayDo(user, request.method, info, record));
+  if (info.proxied && hub_.store.Get({Workspace(std::string(kRootWorkspace)), kMailboxesResource,
+                                      "", info.workspace.name()}) == nullptr) {
+    return NotFound(kMailboxesResource.resource, kMailboxesResource.group, info.workspace.name());
+  }
   if (!info.is_resource) return NonResource(request, info);
-  return Resource(request, std::move(info), user);
+  const bool oversee = known == nullptr && info.verb == "watch";
+  if (!oversee) return Resource(request, std::move(info), user);
+  Response response = TRY(Resource(request, info, user));
+  if (response.stream != nullptr) TRY(Oversee(request, std::move(info), std::move(user), response));
+  return response;
+}
+
+Result<void> Dispatcher::MayDo(const User& user, const std::string& method, const RequestInfo& info,
+                               AuditRecord* record) const {
+  const Attributes asked = AttributesOf(info);
+  const Attributes proxy = info.proxied ? ProxyAttributes(info, method) : Attributes();
+  Decision decision = hub_.authorizer.Decide(user, info.proxied ? proxy : asked);
+  if (info.proxied && !decision.allowed) {
+    if (Decision inside = hub_.authorizer.Decide(user, asked); inside.allowed) decision = inside;
+  }
+  if (record != nullptr) {
+    record->decision = decision.allowed ? "allow" : "forbid";
+    record->reason = decision.reason;
+  }
+  if (decision.allowed) return Ok();
+  return ForbiddenTo(user, info.proxied ? proxy : asked, decision.reason);
+}
+
+Result<void> Dispatcher::Oversee(const Request& request, RequestInfo info, User user,
+                                 Response& response) {
+  Oversight oversight;
+  if (hub_.watches != nullptr) oversight.ticket = TRY(hub_.watches->Take(user));
+  info.segments.clear();
+  info.query = Query();
+  const bool by_token = request.peer.common_name.empty() && !request.peer.front_proxy;
+  oversight.check = [this, info = std::move(info), user = std::move(user),
+                     header = by_token ? std::string(request.headers.Get("authorization"))
+                                       : std::string()]() -> Result<void> {
+    if (!header.empty()) {
+      Request again;
+      again.headers.Add("authorization", header);
+      TRY(hub_.authenticator.Authenticate(again, info.workspace.name()));
+    }
+    return MayDo(user, "GET", info, nullptr);
+  };
+  apiserver::Oversee(response, hub_.timers, std::move(oversight));
+  return Ok();
 }
 
 Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, const User& user) {
@@ -198,6 +324,14 @@ Result<Response> Dispatcher::NonResource(const Request& request, const RequestIn
   if (info.all_workspaces) return TextResponse(404, "404 page not found\n");
   const WorkspaceView workspace = TRY(hub_.workspaces.Find(info.workspace));
   if (info.segments.empty()) return RootDocument(*workspace.catalog);
+  if (info.path == "/.well-known/openid-configuration") {
+    return JsonResponse(200, DumpJson(hub_.tokens.Configuration(info.workspace.name())));
+  }
+  if (info.path == "/openid/v1/jwks") {
+    Response keys = JsonResponse(200, DumpJson(hub_.tokens.key_set()));
+    keys.headers.Set("content-type", "application/jwk-set+json");
+    return keys;
+  }
   if (auto document = discovery_.Answer(request, info, workspace.catalog)) {
     return InAcceptedMedia(request, std::move(*document));
   }

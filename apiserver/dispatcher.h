@@ -2,6 +2,7 @@
 // they, which verb, and the answer. Runs on the calling thread from beginning to end; thread-safe.
 #pragma once
 
+#include "apiserver/audit.h"
 #include "apiserver/call.h"
 #include "apiserver/discovery.h"
 #include "apiserver/metrics.h"
@@ -17,14 +18,23 @@ class Dispatcher {
   Response Handle(const Request& request);
   // The same for a caller inside the process, whose identity needs no proof.
   Response HandleAs(const Request& request, const User& user);
-  // True when handling may wait (writes, reads of a future revision or of a remote engine), so
-  // that it must not run on an I/O loop.
+  // True when handling may wait (writes, reads of a future revision or of a remote engine) or
+  // take long (lists of a large workspace), so that it must not run on an I/O loop.
   bool MayBlock(const Request& request) const;
+
+  // The workspace a request asks for, by its path alone, for sharing the server's time fairly. All
+  // that name none that exists are one flow, so that making up names gains nothing.
+  std::string FlowOf(const Request& request) const;
 
   const Hub& hub() const { return hub_; }
 
  private:
-  Result<Response> Route(const Request& request, const User* known);
+  bool MayBeLong(const Request& request) const;
+  Result<Response> Route(const Request& request, const User* known, AuditRecord* record);
+  Result<void> MayDo(const User& user, const std::string& method, const RequestInfo& info,
+                     AuditRecord* record) const;
+  // Puts an open watch under supervision.
+  Result<void> Oversee(const Request& request, RequestInfo info, User user, Response& response);
   Result<Response> Resource(const Request& request, RequestInfo info, const User& user);
   Result<Response> NonResource(const Request& request, const RequestInfo& info);
 

@@ -4,7 +4,10 @@
 #include <map>
 #include <unordered_set>
 
+#include "apiserver/auth/bootstrap_policy.h"
+#include "apiserver/escalation.h"
 #include "apiserver/request_info.h"
+#include "apiserver/signing_request.h"
 #include "openapi/crd.h"
 #include "openapi/policy_types.h"
 #include "storage/object/json_path.h"
@@ -236,6 +239,13 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
       rules[old].propagation = Propagation::kOrphan;
     }
     rules[{"", "events"}].propagation = Propagation::kNone;
+    rules[kRolesResource].prepare = MayWriteRole;
+    rules[kClusterRolesResource].prepare = MayWriteRole;
+    rules[kRoleBindingsResource].prepare = MayWriteBinding;
+    rules[kClusterRoleBindingsResource].prepare = MayWriteBinding;
+    rules[kAccessResource].prepare = MayWriteAccess;
+    rules[kSigningRequestsResource].prepare = PrepareSigningRequest;
+    rules[kSigningRequestsResource].validate = ValidateSigningRequest;
     return rules;
   }();
   static const KindRules kNone;
@@ -302,6 +312,7 @@ void AddBootstrapObjects(const Workspace& workspace, openapi::WorkspaceType type
     put.value = std::make_shared<const std::string>(Object::Encode(object));
     txn.operations.push_back(std::move(put));
   }
+  if (openapi::PolicyIsLive(type)) AddBootstrapPolicy(workspace, now, txn);
 }
 
 }  // namespace mailroom::apiserver

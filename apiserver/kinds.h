@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "apiserver/auth/uid.h"
 #include "apiserver/call.h"
-#include "apiserver/random_uid.h"
 #include "storage/object/json.h"
 
 namespace mailroom::apiserver {

@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "apiserver/authn.h"
+#include "apiserver/auth/user.h"
 #include "apiserver/timer_queue.h"
 #include "storage/object/limits.h"
 

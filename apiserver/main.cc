@@ -12,10 +12,13 @@
 #include <iostream>
 #include <map>
 
-#include "apiserver/authn.h"
+#include "apiserver/audit.h"
+#include "apiserver/auth/user.h"
 #include "apiserver/client/kubeconfig.h"
 #include "apiserver/client/leader.h"
+#include "apiserver/host_authorizer.h"
 #include "apiserver/http/front.h"
+#include "apiserver/join_command.h"
 #include "apiserver/kinds.h"
 #include "apiserver/offload.h"
 #include "apiserver/options.h"
@@ -30,6 +33,7 @@
 #include "storage/object/lifecycle_limits.h"
 #include "storage/object/limits.h"
 #include "storage/object/limits_admission.h"
+#include "storage/sealed_store.h"
 #include "translator/start.h"
 
 namespace mailroom::apiserver {
@@ -37,6 +41,7 @@ namespace {
 
 Offload MakeOffload(Dispatcher& dispatcher) {
   return {.may_block = [&](const Request& request) { return dispatcher.MayBlock(request); },
+          .flow = [&](const Request& request) { return dispatcher.FlowOf(request); },
           .handle = [&](const Request& request) { return dispatcher.Handle(request); },
           .refuse = [] {
             return RenderError(
@@ -77,7 +82,7 @@ std::string UrlHost(const std::string& host) {
   return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
-Result<std::unique_ptr<storage::Store>> OpenStore(const Options& options) {
+Result<std::unique_ptr<storage::Store>> OpenEngine(const Options& options) {
   if (options.etcd_servers.empty()) return storage::OpenEmbedded(options.data_dir + "/store");
   return storage::OpenEtcd({.endpoints = options.etcd_servers,
                             .ca_file = options.etcd_ca_file,
@@ -124,6 +129,59 @@ client::Leader::Options LeaderOptions(Server& server) {
           .lease = limits::kLeaseDuration,
           .renewal = limits::kLeaseRenewal,
           .retry = limits::kLeaseRetry};
+}
+
+Result<std::unique_ptr<storage::Store>> OpenStore(const Options& options) {
+  auto engine = TRY(OpenEngine(options));
+  if (options.encryption_keys_file.empty()) return engine;
+  auto seal = storage::Seal::Parse(TRY(ReadTextFile(options.encryption_keys_file)));
+  auto written = seal.ok() ? storage::Reseal(*engine, *seal) : Result<std::size_t>(seal.error());
+  if (!written.ok()) {
+    engine->Close();
+    return std::move(written).error();
+  }
+  if (*written > 0) {
+    Log(Level::kInfo, "stored values sealed anew", {{"count", std::to_string(*written)}});
+  }
+  return storage::OpenSealed(std::move(engine), std::move(*seal));
+}
+
+std::vector<std::string> LowerCase(std::vector<std::string> names) {
+  for (std::string& name : names) {
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  }
+  return names;
+}
+
+Result<Identity> IdentityOf(const Options& options, const PkiFiles& pki) {
+  Identity identity;
+  identity.issuer = options.token_issuer;
+  identity.authority = {TRY(ReadTextFile(pki.ca_cert)), TRY(ReadTextFile(pki.ca_key))};
+  identity.token_key_pem = TRY(ReadTextFile(options.token_signing_key_file.empty()
+                                                ? pki.service_account_key
+                                                : options.token_signing_key_file));
+  for (const std::string& file : options.token_key_files) {
+    identity.believed_token_keys.push_back(TRY(ReadTextFile(file)));
+  }
+  identity.request_headers = {.user = LowerCase(options.request_header_users),
+                              .uid = LowerCase(options.request_header_uids),
+                              .group = LowerCase(options.request_header_groups),
+                              .extra_prefix = LowerCase(options.request_header_extras)};
+  return identity;
+}
+
+Result<std::shared_ptr<const Audit>> AuditOf(const Options& options) {
+  if (options.audit_log_path.empty()) return std::shared_ptr<const Audit>();
+  AuditPolicy policy;
+  if (!options.audit_policy_file.empty()) {
+    policy = TRY(AuditPolicy::Parse(TRY(ReadTextFile(options.audit_policy_file))));
+  }
+  AuditLog::Options log{.path = options.audit_log_path};
+  if (options.audit_log_max_mib > 0) log.file_bytes = options.audit_log_max_mib << 20;
+  if (options.audit_log_max_backups > 0) log.files = options.audit_log_max_backups;
+  return std::shared_ptr<const Audit>(std::make_shared<Audit>(
+      std::move(policy), TRY(AuditLog::Open(std::move(log))), Clock::Real()));
 }
 
 // The signals that only the main thread takes: to stop, and to look at certificate files.
@@ -183,6 +241,8 @@ Result<void> Serve(const Options& options) {
   front_options.cert_file = options.tls_cert_file.empty() ? pki.server_cert : options.tls_cert_file;
   front_options.key_file = options.tls_key_file.empty() ? pki.server_key : options.tls_key_file;
   front_options.client_ca_file = options.client_ca_file.empty() ? pki.ca_cert : options.client_ca_file;
+  front_options.request_header_ca_file = options.request_header_ca_file;
+  front_options.request_header_names = options.request_header_names;
   front_options.io_threads = options.io_threads;
   front_options.body_bytes = options.body_bytes;
   front_options.connections = options.connections;
@@ -194,13 +254,23 @@ Result<void> Serve(const Options& options) {
   }));
   const std::string url =
       "https://" + UrlHost(options.host) + ":" + std::to_string(front->port());
-  server = TRY(Server::Start(
-      std::move(store),
-      {.external_url = url,
-       .embedded = options.etcd_servers.empty(),
-       .controllers = false,
-       .root_ca_pem = TRY(ReadTextFile(pki.ca_cert)),
-       .webhook_addresses = TRY(client::AddressPolicy::Parse(options.webhook_refuse))}));
+  Server::Options server_options;
+  server_options.external_url = url;
+  server_options.embedded = options.etcd_servers.empty();
+  server_options.controllers = false;
+  server_options.root_ca_pem = TRY(ReadTextFile(pki.ca_cert));
+  server_options.webhook_addresses = TRY(client::AddressPolicy::Parse(options.webhook_refuse));
+  server_options.identity = TRY(IdentityOf(options, pki));
+  server_options.audit = TRY(AuditOf(options));
+  if (!options.authorization_kubeconfig.empty()) {
+    std::shared_ptr<HostAuthorizer> host =
+        TRY(HostAuthorizer::Open(options.authorization_kubeconfig));
+    server_options.delegate = [host](const User& user, const Attributes& asked) {
+      return host->Allows(user, asked);
+    };
+  }
+  if (options.watches_per_user > 0) server_options.watches_per_user = options.watches_per_user;
+  server = TRY(Server::Start(std::move(store), server_options));
   offload = MakeOffload(server->dispatcher());
   ready = true;
   TRY(WriteAdminKubeconfig(options, pki, url));
@@ -239,6 +309,17 @@ Result<void> SyncerKubeconfig(const std::vector<std::string>& args) {
   return WriteSecret(values["--out"], client::RenderKubeconfig(config, mailbox));
 }
 
+Result<void> JoinCommandMain(const std::vector<std::string>& args) {
+  std::map<std::string, std::string> values = {{"--workspace", std::string(kRootWorkspace)}};
+  for (std::size_t i = 0; i + 1 < args.size(); i += 2) values[args[i]] = args[i + 1];
+  for (const char* flag : {"--kubeconfig", "--mailbox"}) {
+    if (values[flag].empty()) return BadRequest(std::string(flag) + " is required");
+  }
+  std::cout << TRY(JoinCommand(values["--kubeconfig"], values["--workspace"], values["--mailbox"]))
+            << std::endl;
+  return Ok();
+}
+
 int Fail(const Status& status) {
   std::cerr << "mailroom: " << status.message() << std::endl;
   return 1;
@@ -256,6 +337,10 @@ int Main(const std::vector<std::string>& args) {
     if (!options.ok()) return Fail(options.error());
     auto served = Serve(*options);
     return served.ok() ? 0 : Fail(served.error());
+  }
+  if (command == "join-command") {
+    auto printed = JoinCommandMain(rest);
+    return printed.ok() ? 0 : Fail(printed.error());
   }
   if (command == "syncer-kubeconfig") {
     auto written = SyncerKubeconfig(rest);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "apiserver/worker_pool.h"
 #include "storage/object/message.h"
@@ -11,6 +12,7 @@ namespace mailroom::apiserver {
 
 struct Offload {
   std::function<bool(const Request&)> may_block;
+  std::function<std::string(const Request&)> flow = {};  // whose turn it uses; empty: all are one
   std::function<Response(const Request&)> handle;
   std::function<Response()> refuse;  // with Retry-After
 

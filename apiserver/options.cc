@@ -109,6 +109,22 @@ const std::map<std::string, Setter>& Flags() {
          options.webhook_refuse_given = true;
          return Ok();
        }},
+      {"--requestheader-client-ca-file", Text(&Options::request_header_ca_file)},
+      {"--requestheader-allowed-names", List(&Options::request_header_names)},
+      {"--requestheader-username-headers", List(&Options::request_header_users)},
+      {"--requestheader-uid-headers", List(&Options::request_header_uids)},
+      {"--requestheader-group-headers", List(&Options::request_header_groups)},
+      {"--requestheader-extra-headers-prefix", List(&Options::request_header_extras)},
+      {"--authorization-kubeconfig", Text(&Options::authorization_kubeconfig)},
+      {"--service-account-issuer", Text(&Options::token_issuer)},
+      {"--service-account-signing-key-file", Text(&Options::token_signing_key_file)},
+      {"--service-account-key-file", List(&Options::token_key_files)},
+      {"--audit-log-path", Text(&Options::audit_log_path)},
+      {"--audit-policy-file", Text(&Options::audit_policy_file)},
+      {"--audit-log-maxsize", Count(&Options::audit_log_max_mib)},
+      {"--audit-log-maxbackup", Count(&Options::audit_log_max_backups)},
+      {"--max-watches-per-user", Count(&Options::watches_per_user)},
+      {"--encryption-keys-file", Text(&Options::encryption_keys_file)},
   };
   return flags;
 }
@@ -144,6 +160,12 @@ Result<Options> ParseOptions(const std::vector<std::string>& args) {
   if (options.etcd_user.empty() != options.etcd_password_file.empty()) {
     return BadRequest("--etcd-user and --etcd-password-file go together");
   }
+  if (!options.request_header_ca_file.empty() && options.request_header_names.empty()) {
+    return BadRequest("--requestheader-client-ca-file needs --requestheader-allowed-names");
+  }
+  if (!options.audit_policy_file.empty() && options.audit_log_path.empty()) {
+    return BadRequest("--audit-policy-file needs --audit-log-path");
+  }
   return options;
 }
 
@@ -155,7 +177,15 @@ std::string OptionsUsage() {
          "         [--tls-cert-file F --tls-private-key-file F] [--tls-san NAME,NAME...]\n"
          "         [--io-threads N] [--max-request-body-bytes N] [--max-connections N]\n"
          "         [--untrusted-tenants true|false] [--webhook-refuse loopback,link-local,private|none]\n"
+         "         [--requestheader-client-ca-file F --requestheader-allowed-names CN,CN...]\n"
+         "         [--requestheader-{username,uid,group}-headers H,H...]\n"
+         "         [--requestheader-extra-headers-prefix P,P...] [--authorization-kubeconfig F]\n"
+         "         [--service-account-issuer URL] [--service-account-signing-key-file F]\n"
+         "         [--service-account-key-file F,F...] [--max-watches-per-user N]\n"
+         "         [--audit-log-path F [--audit-policy-file F] [--audit-log-maxsize MIB]\n"
+         "          [--audit-log-maxbackup N]] [--encryption-keys-file F]\n"
          "         [--controllers true|false] [--access-log true|false] [--log-level debug|info|warn|error]\n"
+         "       mailroom join-command --kubeconfig FILE --mailbox NAME [--workspace NAME]\n"
          "       mailroom syncer-kubeconfig --data-dir DIR --server URL --mailbox NAME --out FILE\n";
 }
 

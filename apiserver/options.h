@@ -22,6 +22,22 @@ struct Options {
   std::string client_ca_file;
   std::string tls_cert_file, tls_key_file;
   std::vector<std::string> extra_sans;
+  // Front proxies: who may vouch for users, and in which headers.
+  std::string request_header_ca_file;
+  std::vector<std::string> request_header_names;
+  std::vector<std::string> request_header_users = {"X-Remote-User"};
+  std::vector<std::string> request_header_uids = {"X-Remote-Uid"};
+  std::vector<std::string> request_header_groups = {"X-Remote-Group"};
+  std::vector<std::string> request_header_extras = {"X-Remote-Extra-"};
+  std::string authorization_kubeconfig;  // a cluster that is asked too; "": none
+  // Tokens of service accounts.
+  std::string token_issuer;
+  std::string token_signing_key_file;
+  std::vector<std::string> token_key_files;
+  std::string audit_log_path, audit_policy_file;
+  std::size_t audit_log_max_mib = 0, audit_log_max_backups = 0;  // 0: as limits say
+  std::size_t watches_per_user = 0;                              // likewise
+  std::string encryption_keys_file;
   bool controllers = true;
   bool untrusted_tenants = false;      // users of workspaces are not the hub's operators
   std::string webhook_refuse = "";     // classes of addresses webhooks may not have

@@ -26,6 +26,7 @@ using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
 using PrivateKey = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
 using Extension = std::unique_ptr<X509_EXTENSION, Freer<X509_EXTENSION_free>>;
+using SigningRequest = std::unique_ptr<X509_REQ, Freer<X509_REQ_free>>;
 using Names = std::unique_ptr<GENERAL_NAMES, Freer<GENERAL_NAMES_free>>;
 
 Status Failed(std::string_view what) {
@@ -83,7 +84,8 @@ Result<void> AddExtension(X509* cert, X509* issuer, int nid, const char* value) 
 }
 
 Result<void> AddName(X509_NAME* name, const char* field, std::string_view value) {
-  if (X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8,
+  // Given as UTF-8 outright, because OpenSSL's tables allow no common name above 64 bytes.
+  if (X509_NAME_add_entry_by_txt(name, field, V_ASN1_UTF8STRING,
                                  reinterpret_cast<const unsigned char*>(value.data()),
                                  static_cast<int>(value.size()), -1, 0) != 1) {
     return Failed("cannot set certificate subject");
@@ -144,12 +146,11 @@ struct Subject {
   const char* extended_usage;
 };
 
-Result<KeyPair> Issue(const KeyPair& authority, const Subject& subject, Validity validity) {
+Result<Certificate> Certify(const KeyPair& authority, const Subject& subject, EVP_PKEY* key,
+                            Validity validity) {
   const Certificate issuer = TRY(ParseCertificate(authority.cert_pem));
   const PrivateKey issuer_key = TRY(ParseKey(authority.key_pem));
-  const std::string key_pem = TRY(NewPrivateKey());
-  const PrivateKey key = TRY(ParseKey(key_pem));
-  const Certificate cert = TRY(Draft(key.get(), validity));
+  Certificate cert = TRY(Draft(key, validity));
   X509_NAME* name = X509_get_subject_name(cert.get());
   for (const std::string& organization : subject.organizations) {
     TRY(AddName(name, "O", organization));
@@ -164,7 +165,24 @@ Result<KeyPair> Issue(const KeyPair& authority, const Subject& subject, Validity
   if (X509_sign(cert.get(), issuer_key.get(), EVP_sha256()) == 0) {
     return Failed("cannot sign certificate");
   }
+  return cert;
+}
+
+Result<KeyPair> Issue(const KeyPair& authority, const Subject& subject, Validity validity) {
+  const std::string key_pem = TRY(NewPrivateKey());
+  const PrivateKey key = TRY(ParseKey(key_pem));
+  const Certificate cert = TRY(Certify(authority, subject, key.get(), validity));
   return Render(cert.get(), key.get());
+}
+
+Result<SigningRequest> ParseRequest(std::string_view pem) {
+  const Bio bio = Reader(pem);
+  SigningRequest request(PEM_read_bio_X509_REQ(bio.get(), nullptr, nullptr, nullptr));
+  EVP_PKEY* key = request ? X509_REQ_get0_pubkey(request.get()) : nullptr;
+  const bool good = key != nullptr && X509_REQ_verify(request.get(), key) == 1;
+  ERR_clear_error();
+  if (!good) return BadRequest("not a certificate signing request with a valid signature");
+  return request;
 }
 
 std::vector<std::string> NameValues(X509_NAME* name, int nid) {
@@ -254,6 +272,30 @@ Result<KeyPair> IssueClient(const KeyPair& authority, std::string_view common_na
                 .sans = {},
                 .extended_usage = "clientAuth"},
                validity);
+}
+
+Result<CertificateFacts> ReadSigningRequest(std::string_view request_pem) {
+  const SigningRequest request = TRY(ParseRequest(request_pem));
+  CertificateFacts facts;
+  X509_NAME* name = X509_REQ_get_subject_name(request.get());
+  for (std::string& value : NameValues(name, NID_commonName)) facts.common_name = std::move(value);
+  facts.organizations = NameValues(name, NID_organizationName);
+  return facts;
+}
+
+Result<std::string> SignClient(const KeyPair& authority, std::string_view request_pem,
+                               Validity validity) {
+  const SigningRequest request = TRY(ParseRequest(request_pem));
+  const CertificateFacts facts = TRY(ReadSigningRequest(request_pem));
+  const Certificate cert = TRY(Certify(authority,
+                                       {.common_name = facts.common_name,
+                                        .organizations = facts.organizations,
+                                        .sans = {},
+                                        .extended_usage = "clientAuth"},
+                                       X509_REQ_get0_pubkey(request.get()), validity));
+  const Bio bio(BIO_new(BIO_s_mem()));
+  if (PEM_write_bio_X509(bio.get(), cert.get()) != 1) return Failed("cannot write certificate");
+  return Text(bio.get());
 }
 
 Result<CertificateFacts> ReadCertificate(std::string_view cert_pem) {

@@ -40,6 +40,12 @@ Result<KeyPair> IssueServing(const KeyPair& authority, const std::vector<std::st
 Result<KeyPair> IssueClient(const KeyPair& authority, std::string_view common_name,
                             const std::vector<std::string>& organizations,
                             Validity validity = kCertificateValidity);
+// What a certificate signing request asks for; BadRequest when it is none or its signature does
+// not show possession of the key.
+Result<CertificateFacts> ReadSigningRequest(std::string_view request_pem);
+// A client certificate with the request's subject and key, nothing else taken from it.
+Result<std::string> SignClient(const KeyPair& authority, std::string_view request_pem,
+                               Validity validity);
 // The first certificate of `cert_pem`.
 Result<CertificateFacts> ReadCertificate(std::string_view cert_pem);
 // Whether the certificate's public key belongs to the private key.

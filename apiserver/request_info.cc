@@ -5,6 +5,7 @@
 
 #include "apiserver/router_error.h"
 #include "storage/object/resource_key.h"
+#include "storage/object/selector.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -71,6 +72,25 @@ Result<void> TakeWorkspace(RequestInfo& info, std::vector<std::string>& segments
   return Ok();
 }
 
+// Takes `/apis/mailbox.kubestellar.io/v1alpha1/mailboxes/<name>/proxy` off the front.
+Result<void> TakeProxy(RequestInfo& info, std::vector<std::string>& segments) {
+  constexpr std::size_t kParts = 6;
+  if (info.all_workspaces || info.workspace.name() != kRootWorkspace || segments.size() < kParts ||
+      segments[0] != "apis" || segments[1] + "/" + segments[2] != openapi::kMailboxApi ||
+      segments[3] != "mailboxes" || segments[5] != "proxy") {
+    return Ok();
+  }
+  const std::string name = segments[4];
+  if (!IsWorkspaceName(name) || name == kRootWorkspace) {
+    return NotFound("mailboxes", segments[1], name);
+  }
+  for (std::size_t i = 0; i < kParts; ++i) info.prefix += "/" + segments[i];
+  segments.erase(segments.begin(), segments.begin() + kParts);
+  info.proxied = true;
+  info.workspace = Workspace(name);
+  return Ok();
+}
+
 void ReadResource(RequestInfo& info, const std::vector<std::string>& parts) {
   std::size_t at = 0;
   if (parts[0] == "namespaces" && parts.size() > 2 && parts[2] != "status" &&
@@ -126,6 +146,7 @@ Result<RequestInfo> ParseRequestInfo(const Request& request) {
   info.query = Query(request.query);
   std::vector<std::string> segments = TRY(SplitPath(request.path));
   TRY(TakeWorkspace(info, segments));
+  TRY(TakeProxy(info, segments));
   for (const std::string& segment : segments) info.path += "/" + segment;
   if (info.path.empty()) info.path = "/";
   info.verb = Lower(request.method);
@@ -155,7 +176,29 @@ Result<RequestInfo> ParseRequestInfo(const Request& request) {
     }
   }
   info.segments = std::move(segments);
+  if (info.is_resource && info.name.empty() && info.query.Has("fieldSelector")) {
+    auto selector = FieldSelector::Parse(info.query.Get("fieldSelector"));
+    const std::string* name = selector.ok() ? selector->Exact("metadata.name") : nullptr;
+    if (name != nullptr) info.selected_name = *name;
+  }
   return info;
+}
+
+Attributes AttributesOf(const RequestInfo& info) {
+  Attributes asked;
+  asked.workspace = info.workspace.name();
+  asked.all_workspaces = info.all_workspaces;
+  asked.verb = info.verb;
+  asked.is_resource = info.is_resource;
+  asked.path = info.path;
+  if (!info.is_resource) return asked;
+  asked.group = info.group;
+  asked.version = info.version;
+  asked.resource = info.resource;
+  asked.subresource = info.subresource;
+  asked.ns = info.ns;
+  asked.name = info.name.empty() ? info.selected_name : info.name;
+  return asked;
 }
 
 }  // namespace mailroom::apiserver

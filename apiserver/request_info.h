@@ -6,6 +6,10 @@
 //   /apis/<group>/<version>/... likewise
 //   anything else: a non-resource path
 //
+// The proxy subresource of root's mailboxes, `/apis/mailbox.kubestellar.io/v1alpha1/mailboxes/
+// <name>/proxy/...`, is the mailbox's own API: what follows is read as if it stood behind
+// `/clusters/<name>`.
+//
 // Segments are split first and percent-decoded once; a segment that decodes to something with a
 // '/' or to "." or ".." is refused, so no path can name another workspace's data.
 #pragma once
@@ -15,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/auth/attributes.h"
 #include "openapi/edge_names.h"
 #include "storage/object/ids.h"
 #include "storage/object/message.h"
@@ -45,17 +50,23 @@ struct RequestInfo {
   bool deprecated_watch = false;  // the path began with /watch/, the old way to ask for a watch
   bool all_workspaces = false;
   Workspace workspace;      // root when the path names none
-  std::string prefix;       // `/clusters/<workspace>` as sent, or ""
+  std::string prefix;       // `/clusters/<workspace>` (or `.../proxy`) as sent, or ""
+  bool proxied = false;     // by root's mailboxes; `workspace` is the mailbox
   std::string path;         // decoded, without the prefix
   std::vector<std::string> segments;  // of `path`
 
   std::string verb;         // get list watch create update patch delete deletecollection; else
                             // the lower-case method
   std::string group, version, resource, subresource, ns, name;
+  // The one object a list, watch or deletecollection is about, by its field selector; else ""
+  std::string selected_name;
   Query query;
 };
 
 Result<RequestInfo> ParseRequestInfo(const Request& request);
+
+// What the request asks, for authorisation. Views into `info`.
+Attributes AttributesOf(const RequestInfo& info);
 
 using openapi::kRootWorkspace;
 

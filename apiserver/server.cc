@@ -2,10 +2,13 @@
 
 #include "apiserver/admission/admission.h"
 #include "apiserver/admission/quota_controller.h"
+#include "apiserver/auth/bootstrap_policy.h"
 #include "apiserver/hub_watch.h"
 #include "apiserver/kinds.h"
 #include "apiserver/lifecycle.h"
 #include "apiserver/loopback.h"
+#include "apiserver/overseen_stream.h"
+#include "apiserver/registrar.h"
 #include "apiserver/timer_queue.h"
 #include "storage/compactor.h"
 #include "storage/object/json.h"
@@ -24,16 +27,26 @@ constexpr DefaultWorkspace kDefaults[] = {{"its1", "inventory"}, {"wds1", "wds"}
 class Running final : public Server {
  public:
   Running(std::unique_ptr<storage::Store> store, std::unique_ptr<storage::CachedStore> cache,
-          const Options& options)
+          TokenKeys keys, const Options& options)
       : store_(std::move(store)), cache_(std::move(cache)), workspaces_(*cache_),
         admission_(admission::Admission::Make(*cache_, {options.webhook_addresses, Clock::Real()})),
-        hub_{*cache_, workspaces_, Clock::Real(), timers_, options.external_url, !options.embedded,
-             admission_.get()},
+        authority_(options.identity.authority), audit_(options.audit),
+        watches_(options.watches_per_user),
+        authorizer_(*cache_, options.delegate),
+        tokens_(std::move(keys), options.identity.issuer.empty() ? options.external_url
+                                                                 : options.identity.issuer,
+                *cache_, Clock::Real()),
+        authenticator_({*cache_, Clock::Real(), authorizer_, tokens_,
+                        options.identity.request_headers}),
+        hub_{*cache_, workspaces_, authenticator_, authorizer_, tokens_, Clock::Real(), timers_,
+             options.external_url, !options.embedded, admission_.get(), nullptr, audit_.get(),
+             &watches_},
         dispatcher_(hub_), controllers_(options.controllers), root_ca_(options.root_ca_pem) {}
 
   ~Running() override {
     compactor_.reset();
     loopback_.reset();
+    registrar_.reset();
     lifecycle_.reset();
     removals_.reset();
     hub_.quotas = nullptr;
@@ -55,6 +68,7 @@ class Running final : public Server {
     hub_.quotas = quotas_.get();
     loopback_ = MakeLoopback(dispatcher_);
     if (fresh) TRY(MakeDefaults());
+    TRY(RestorePolicy());
     TRY(FollowRemovals());
     if (controllers_) TRY(StartControllers());
     compactor_ = std::make_unique<storage::Compactor>(
@@ -69,9 +83,13 @@ class Running final : public Server {
 
   Result<void> StartControllers() override {
     lifecycle_ = TRY(Lifecycle::Start(hub_, root_ca_));
+    registrar_ = TRY(Registrar::Start(hub_, authority_));
     return Ok();
   }
-  void StopControllers() override { lifecycle_.reset(); }
+  void StopControllers() override {
+    registrar_.reset();
+    lifecycle_.reset();
+  }
 
  private:
   // What is open in a workspace ends with it.
@@ -97,6 +115,20 @@ class Running final : public Server {
     txn.compares.push_back({marker.ToStoreKey(), Revision()});
     AddBootstrapObjects(root, openapi::WorkspaceType::kRoot, FormatTime(hub_.clock.Now()), txn);
     return TRY(cache_->Commit(std::move(txn))).committed;
+  }
+
+  // Workspaces made by an older program lack what newer ones start with.
+  Result<void> RestorePolicy() {
+    const std::string now = FormatTime(hub_.clock.Now());
+    const Workspace root{std::string(kRootWorkspace)};
+    TRY(RestoreBootstrapPolicy(*cache_, root, now));
+    for (const storage::Entry& entry :
+         TRY(cache_->List({.scope = {root, kWorkspacesResource, ""}})).entries) {
+      const std::string name(entry.object->meta().name);
+      if (!authorizer_.IsLive(name)) continue;
+      TRY(RestoreBootstrapPolicy(*cache_, Workspace(name), now));
+    }
+    return Ok();
   }
 
   Result<void> MakeDefaults() {
@@ -125,6 +157,12 @@ class Running final : public Server {
   Workspaces workspaces_;
   std::unique_ptr<admission::Admission> admission_;
   std::unique_ptr<admission::QuotaController> quotas_;
+  const KeyPair authority_;
+  const std::shared_ptr<const Audit> audit_;
+  WatchQuota watches_;
+  Authorizer authorizer_;
+  ServiceAccountTokens tokens_;
+  Authenticator authenticator_;
   Hub hub_;
   Dispatcher dispatcher_;
   std::unique_ptr<client::Transport> loopback_;
@@ -132,6 +170,7 @@ class Running final : public Server {
   const bool controllers_;
   const std::string root_ca_;
   std::unique_ptr<Lifecycle> lifecycle_;
+  std::unique_ptr<Registrar> registrar_;
   std::unique_ptr<storage::Compactor> compactor_;
 };
 
@@ -144,7 +183,13 @@ Result<std::unique_ptr<Server>> Server::Start(std::unique_ptr<storage::Store> st
   cache_options.watch_queue = limits::kWatchQueueEvents;
   cache_options.probe = !options.embedded;
   auto cache = TRY(storage::CachedStore::Start(*store, cache_options));
-  auto server = std::make_unique<Running>(std::move(store), std::move(cache), options);
+  Options complete = options;
+  Identity& identity = complete.identity;
+  if (identity.token_key_pem.empty()) identity.token_key_pem = TRY(NewPrivateKey());
+  if (identity.authority.key_pem.empty()) identity.authority = TRY(NewAuthority("mailroom-ca"));
+  TokenKeys keys = TRY(TokenKeys::Load(identity.token_key_pem, identity.believed_token_keys));
+  auto server = std::make_unique<Running>(std::move(store), std::move(cache), std::move(keys),
+                                          complete);
   TRY(server->Begin());
   return std::unique_ptr<Server>(std::move(server));
 }

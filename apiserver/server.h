@@ -9,9 +9,20 @@
 #include "apiserver/client/curl_calls.h"
 #include "apiserver/client/transport.h"
 #include "apiserver/dispatcher.h"
+#include "apiserver/pki.h"
+#include "storage/object/access_limits.h"
 #include "storage/store.h"
 
 namespace mailroom::apiserver {
+
+// What the server proves things with. Keys left empty are made for this run only.
+struct Identity {
+  std::string issuer = {};              // of service-account tokens; "": external_url
+  std::string token_key_pem = {};       // signs them
+  std::vector<std::string> believed_token_keys = {};  // PEM; those whose tokens still hold
+  KeyPair authority = {};               // signs client certificates
+  RequestHeaders request_headers = {};
+};
 
 class Server {
  public:
@@ -21,6 +32,10 @@ class Server {
     bool controllers = true;    // run from the start; else when StartControllers is called
     std::string root_ca_pem = {};  // what clients verify the server with
     client::AddressPolicy webhook_addresses = {};  // that webhooks may not have
+    Identity identity = {};
+    std::shared_ptr<const Audit> audit = {};  // null: nothing is recorded
+    Authorizer::Delegate delegate = {};       // null: nobody else is asked
+    std::size_t watches_per_user = limits::kWatchesPerCredential;
   };
   // Loads the store and, on its first start, makes root and the default workspaces.
   static Result<std::unique_ptr<Server>> Start(std::unique_ptr<storage::Store> store,

@@ -15,6 +15,12 @@ Result<Response> Patch(Call& call);
 Result<Response> Delete(Call& call);
 Result<Response> DeleteCollection(Call& call);
 
+// Create of kinds that are questions and are not stored: access and token reviews.
+Result<Response> Review(Call& call);
+
+// Create of a service account's token.
+Result<Response> RequestToken(Call& call);
+
 // The scale subresource of any kind that has one; get, update and patch.
 Result<Response> Scale(Call& call);
 

@@ -1,27 +1,41 @@
 #include "apiserver/worker_pool.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "storage/object/access_limits.h"
 
 namespace mailroom::apiserver {
 namespace {
 
 thread_local WorkerPool* current_pool = nullptr;
+thread_local std::size_t* current_running = nullptr;  // of the flow whose task this thread runs
 
 }  // namespace
 
 WorkerPool::WorkerPool(std::size_t threads, std::size_t queue_bound, std::size_t spare)
-    : wanted_(threads), queue_bound_(queue_bound), spare_(spare) {
+    : wanted_(threads), queue_bound_(queue_bound), spare_(spare),
+      share_(std::max<std::size_t>(1, threads / limits::kWorkspaceShare)),
+      most_(threads - threads / 4) {
   std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < threads; ++i) StartLocked();
 }
 
 WorkerPool::~WorkerPool() { Stop(); }
 
-bool WorkerPool::Submit(Task task) {
+bool WorkerPool::Submit(const std::string& flow, Task task) {
   {
     std::lock_guard lock(mutex_);
-    if (stopped_ || queue_.size() >= queue_bound_) return false;
-    queue_.push_back(std::move(task));
+    if (stopped_ || queued_ >= queue_bound_) return false;
+    Flow& mine = flows_[flow];
+    // One flow may fill the queue to the half once others are waiting too.
+    if (mine.waiting.size() >= std::max<std::size_t>(1, queue_bound_ / 2) &&
+        mine.waiting.size() < queued_) {
+      return false;
+    }
+    mine.waiting.push_back(std::move(task));
+    ++queued_;
+    if (!std::exchange(mine.in_line, true)) line_.push_back(flow);
   }
   changed_.notify_one();
   return true;
@@ -29,7 +43,7 @@ bool WorkerPool::Submit(Task task) {
 
 std::size_t WorkerPool::queued() const {
   std::lock_guard lock(mutex_);
-  return queue_.size();
+  return queued_;
 }
 
 void WorkerPool::Stop() {
@@ -59,6 +73,8 @@ void WorkerPool::StartLocked() {
 void WorkerPool::BeginWait() {
   std::lock_guard lock(mutex_);
   ++waiting_;
+  --*current_running;
+  if (queued_ > 0) changed_.notify_one();  // its flow may run another
   if (alive_ - waiting_ >= wanted_ || alive_ >= wanted_ + spare_) return;
   // Those that ended before are joined here, at once; so there are never many of them.
   std::erase_if(workers_, [](const Worker& worker) { return worker.ended; });
@@ -68,7 +84,43 @@ void WorkerPool::BeginWait() {
 void WorkerPool::EndWait() {
   std::lock_guard lock(mutex_);
   --waiting_;
+  ++*current_running;
   changed_.notify_one();  // a stand-in may have become one too many
+}
+
+WorkerPool::Flows::iterator WorkerPool::NextLocked() {
+  const std::size_t bound = line_.size() == 1 ? most_ : share_;
+  for (auto at = line_.begin(); at != line_.end(); ++at) {
+    auto it = flows_.find(*at);
+    if (it->second.running >= bound) continue;
+    line_.splice(line_.end(), line_, at);
+    return it;
+  }
+  return flows_.end();
+}
+
+void WorkerPool::RunOne(Flows::iterator next, std::unique_lock<std::mutex>& lock) {
+  const std::string name = next->first;
+  Flow& flow = next->second;
+  Task task = std::move(flow.waiting.front());
+  flow.waiting.pop_front();
+  --queued_;
+  ++flow.running;
+  ++flow.begun;
+  if (flow.waiting.empty()) {
+    flow.in_line = false;
+    line_.pop_back();  // it was moved there
+  }
+  current_running = &flow.running;
+  lock.unlock();
+  task();
+  task = nullptr;
+  lock.lock();
+  current_running = nullptr;
+  --flow.running;
+  if (--flow.begun == 0 && flow.waiting.empty()) flows_.erase(name);
+  if (queued_ > 0) changed_.notify_one();
+  if (stopped_) changed_.notify_all();
 }
 
 void WorkerPool::Run(Worker& self) {
@@ -76,15 +128,13 @@ void WorkerPool::Run(Worker& self) {
   std::unique_lock lock(mutex_);
   while (true) {
     auto surplus = [this] { return alive_ - waiting_ > wanted_; };
-    changed_.wait(lock, [&] { return stopped_ || !queue_.empty() || surplus(); });
-    if (queue_.empty() && (stopped_ || surplus())) break;
-    if (queue_.empty()) continue;
-    Task task = std::move(queue_.front());
-    queue_.pop_front();
-    lock.unlock();
-    task();
-    task = nullptr;
-    lock.lock();
+    Flows::iterator next = flows_.end();
+    changed_.wait(lock, [&] {
+      next = NextLocked();
+      return next != flows_.end() || (stopped_ && queued_ == 0) || surplus();
+    });
+    if (next == flows_.end()) break;
+    RunOne(next, lock);
     if (surplus()) break;
   }
   --alive_;

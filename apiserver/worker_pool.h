@@ -1,5 +1,8 @@
 // Threads for work that may block. The queue is bounded: Submit refuses instead of waiting, and
-// the caller answers 429. Thread-safe. Tasks must not throw.
+// the caller answers 429. Each task belongs to a flow (a workspace): flows take turns, one flow
+// holds at most its share of the threads while others wait, never all of four or more, and half of
+// the queue, so that a storm in one leaves the others their pace. Thread-safe. Tasks must not
+// throw.
 //
 // A task that waits for somebody outside (a webhook) says so with WaitElsewhere; another thread
 // then stands in for its own, up to a bound, so that such waits hold up nobody else's work.
@@ -11,7 +14,9 @@
 #include <functional>
 #include <list>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <unordered_map>
 
 namespace mailroom::apiserver {
 
@@ -26,7 +31,8 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   // False when the queue is full or the pool is stopped; the task is then not run.
-  [[nodiscard]] bool Submit(Task task);
+  [[nodiscard]] bool Submit(const std::string& flow, Task task);
+  [[nodiscard]] bool Submit(Task task) { return Submit("", std::move(task)); }
   // Tasks waiting for a thread.
   std::size_t queued() const;
   // Refuses further tasks, runs the queued ones and joins the threads. Not from a task.
@@ -39,7 +45,19 @@ class WorkerPool {
     std::jthread thread;
     bool ended = false;  // guarded by the pool's mutex; only joining is left
   };
+  // Tasks of one flow; exists while it has any waiting for a thread or on one.
+  struct Flow {
+    std::deque<Task> waiting;
+    std::size_t running = 0;  // on threads, but for those that wait elsewhere
+    std::size_t begun = 0;    // on threads
+    bool in_line = false;
+  };
+  using Flows = std::unordered_map<std::string, Flow>;
+
   void Run(Worker& self);
+  // The flow whose turn it is; the end when nobody may run.
+  Flows::iterator NextLocked();
+  void RunOne(Flows::iterator next, std::unique_lock<std::mutex>& lock);
   void StartLocked();
   void BeginWait();
   void EndWait();
@@ -47,9 +65,13 @@ class WorkerPool {
   const std::size_t wanted_;  // threads that do not wait elsewhere
   const std::size_t queue_bound_;
   const std::size_t spare_;
+  const std::size_t share_;   // threads one flow may hold while others wait
+  const std::size_t most_;    // and when it is alone
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;
-  std::deque<Task> queue_;
+  Flows flows_;
+  std::list<std::string> line_;  // flows with tasks waiting for a thread, next first
+  std::size_t queued_ = 0;
   bool stopped_ = false;
   std::list<Worker> workers_;
   std::size_t alive_ = 0;    // threads that have not ended

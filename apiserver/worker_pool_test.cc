@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <future>
+#include <thread>
 
 namespace mailroom::apiserver {
 namespace {
@@ -115,6 +116,68 @@ TEST(WorkerPoolTest, StandInsAreBounded) {
   release.set_value();
   pool.Stop();
   EXPECT_TRUE(ran);
+}
+
+// What is measured is the order of the answers, not time: one flow has 500 tasks in line before
+// the other's ten arrive, and those are done within the next turns.
+TEST(WorkerPoolTest, AStormInOneFlowLeavesTheOthersTheirTurn) {
+  WorkerPool pool(4, 4096);
+  std::promise<void> release;
+  std::shared_future<void> released = release.get_future().share();
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(pool.Submit("storm", [released] { released.wait(); }));
+  std::atomic<int> stormed = 0, before = 0, served = 0;
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(pool.Submit("storm", [&] { ++stormed; }));
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(pool.Submit("quiet", [&] {
+      before = std::max(before.load(), stormed.load());
+      ++served;
+    }));
+  }
+  release.set_value();
+  pool.Stop();
+  EXPECT_EQ(served, 10);
+  EXPECT_EQ(stormed, 500);
+  EXPECT_LT(before, 60) << "the quiet flow waited for more than its turns";
+}
+
+TEST(WorkerPoolTest, OneFlowNeverHoldsAllThreads) {
+  WorkerPool pool(4, 4096);
+  std::promise<void> release;
+  std::shared_future<void> released = release.get_future().share();
+  std::atomic<int> running = 0;
+  std::promise<void> served;
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(pool.Submit("storm", [&, released] {
+      ++running;
+      released.wait();
+    }));
+  }
+  while (running < 3) std::this_thread::yield();
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(pool.Submit("storm", [released] { released.wait(); }));
+    ASSERT_TRUE(pool.Submit("quiet", [&, i] {
+      if (i == 99) served.set_value();
+    }));
+  }
+  EXPECT_EQ(served.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  release.set_value();
+  pool.Stop();
+}
+
+TEST(WorkerPoolTest, OneFlowFillsHalfTheQueue) {
+  WorkerPool pool(1, 10);
+  std::promise<void> started, release;
+  ASSERT_TRUE(pool.Submit("storm", [&] {
+    started.set_value();
+    release.get_future().wait();
+  }));
+  started.get_future().wait();
+  ASSERT_TRUE(pool.Submit("quiet", [] {}));
+  int taken = 0;
+  while (pool.Submit("storm", [] {})) ++taken;
+  EXPECT_EQ(taken, 5);
+  EXPECT_TRUE(pool.Submit("quiet", [] {}));
+  release.set_value();
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 namespace mailroom::apiserver {
 
 inline const GroupResource kWorkspacesResource{"mailbox.kubestellar.io", "workspaces"};
+inline const GroupResource kMailboxesResource{"mailbox.kubestellar.io", "mailboxes"};
 inline const GroupResource kCrdResource{"apiextensions.k8s.io", "customresourcedefinitions"};
 inline const GroupResource kNamespacesResource{"", "namespaces"};
 

@@ -15,6 +15,9 @@ namespace {
 // Names the workspace types that serve the kind.
 constexpr std::string_view kServedIn = "mailbox.kubestellar.io/workspace-types";
 
+// Marks a kind that has a proxy subresource.
+constexpr std::string_view kProxied = "mailbox.kubestellar.io/proxied";
+
 // The definitions are part of the program: a bad one is a programming error.
 template <typename T>
 T Must(std::string_view file, Result<T> result) {
@@ -26,6 +29,14 @@ T Must(std::string_view file, Result<T> result) {
   return std::move(result).value();
 }
 
+// The kind with a proxy subresource, whose requests go to what the object stands for.
+ResourceTypePtr WithProxy(const ResourceType& type) {
+  auto out = std::make_shared<ResourceType>(type);
+  out->subresources.insert(out->subresources.begin(),
+                           {"proxy", type.gvk, {"create", "delete", "get", "patch", "update"}});
+  return out;
+}
+
 using TypesByWorkspace = std::map<WorkspaceType, std::vector<ResourceTypePtr>>;
 
 TypesByWorkspace Load() {
@@ -35,8 +46,9 @@ TypesByWorkspace Load() {
     Json crd = Must(file.name, ParseYaml(file.text));
     const WorkspaceType where =
         Must(file.name, ParseWorkspaceType(StringAt(crd, {"metadata", "annotations", kServedIn})));
+    const bool proxied = !StringAt(crd, {"metadata", "annotations", kProxied}).empty();
     for (ResourceTypePtr& type : Must(file.name, TypesOfCrd(crd))) {
-      types[where].push_back(std::move(type));
+      types[where].push_back(proxied ? WithProxy(*type) : std::move(type));
     }
   }
   types[WorkspaceType::kCluster];  // serves none

@@ -13,6 +13,7 @@
 #include "apiserver/client/curl_transport.h"
 #include "storage/object/limits.h"
 #include "storage/object/log.h"
+#include "syncer/credential.h"
 #include "syncer/removal.h"
 #include "syncer/syncer.h"
 
@@ -23,7 +24,10 @@ constexpr const char* kUsage =
     "usage: mailroom-syncer --mailbox-kubeconfig FILE [--mailbox-context NAME]\n"
     "                       [--wec-kubeconfig FILE [--wec-context NAME]]\n"
     "                       [--state-dir DIR] [--log-level debug|info|warn|error]\n"
-    "Without --wec-kubeconfig, the cluster this runs in is the edge cluster.\n";
+    "       mailroom-syncer join --server URL --workspace NAME --token TOKEN --ca-data BASE64\n"
+    "                            --mailbox NAME --out KUBECONFIG\n"
+    "Without --wec-kubeconfig, the cluster this runs in is the edge cluster. A certificate that\n"
+    "`join` wrote to the mailbox's kubeconfig is renewed there in time.\n";
 
 struct Flags {
   std::string mailbox_kubeconfig, mailbox_context;
@@ -90,8 +94,18 @@ class Wakeup {
   bool replaced_ = false;  // guarded by mutex_
 };
 
-// Serves one incarnation of the mailbox after the other until told to stop.
-void Serve(const Flags& flags, const client::ServerConfig& mailbox_config,
+// Time until the certificate has to be renewed; nothing when it never has.
+std::optional<std::chrono::milliseconds> UntilRenewal(const client::ServerConfig& config) {
+  const auto when = RenewalTime(config);
+  if (!when) return std::nullopt;
+  const auto left = *when - std::chrono::system_clock::now();
+  return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left),
+                  std::chrono::milliseconds(limits::kReconnectLast));
+}
+
+// Serves one incarnation of the mailbox after the other, until told to stop (true) or until it is
+// time for a new certificate (false).
+bool Serve(const Flags& flags, const client::ServerConfig& mailbox_config,
            const client::ServerConfig& wec_config, Wakeup& wakeup) {
   const auto mailbox_transport = client::MakeCurlTransport(mailbox_config);
   const auto wec_transport = client::MakeCurlTransport(wec_config);
@@ -102,7 +116,7 @@ void Serve(const Flags& flags, const client::ServerConfig& mailbox_config,
     if (!uid.ok()) {
       Log(Level::kWarn, "cannot reach the mailbox", {{"error", uid.error().message()}});
       const auto pause = client::Backoff(limits::kReconnectFirst, limits::kReconnectLast, failures);
-      if (wakeup.WaitStopped(pause)) return;
+      if (wakeup.WaitStopped(pause)) return true;
       continue;
     }
     failures = 0;
@@ -112,11 +126,14 @@ void Serve(const Flags& flags, const client::ServerConfig& mailbox_config,
                    .identity = {.uid = *uid, .url = mailbox_config.url + mailbox_config.base_path},
                    .state_dir = flags.state_dir,
                    .on_replaced = [&wakeup] { wakeup.Replace(); }});
-    if (wakeup.WaitStopped(std::nullopt)) return;
+    if (wakeup.WaitStopped(UntilRenewal(mailbox_config))) return true;
+    const auto due = RenewalTime(mailbox_config);
+    if (due && *due <= std::chrono::system_clock::now()) return false;
   }
 }
 
 int Main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "join") return JoinMain(argc - 1, argv + 1);
   const std::optional<Flags> flags = ParseFlags(argc, argv);
   const std::optional<Level> level =
       flags.has_value() ? ParseLevel(flags->log_level) : std::nullopt;
@@ -146,7 +163,18 @@ int Main(int argc, char** argv) {
     sigwait(&ends, &signal);
     wakeup.Stop();
   });
-  Serve(*flags, *mailbox, *wec, wakeup);
+  client::ServerConfig config = *mailbox;
+  while (!Serve(*flags, config, *wec, wakeup)) {
+    auto next = Renew(config);
+    const auto written = next.ok() ? WriteKubeconfig(flags->mailbox_kubeconfig, *next)
+                                   : Result<void>(next.error());
+    if (next.ok()) config = std::move(*next);
+    if (written.ok()) {
+      Log(Level::kInfo, "certificate renewed");
+    } else {
+      Log(Level::kWarn, "certificate not renewed", {{"error", written.error().message()}});
+    }
+  }
   return 0;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/user.h"
+#include "apiserver/auth/user.h"
 #include "openapi/catalog.h"
 #include "openapi/cel/authorizer.h"
 #include "storage/object/json.h"

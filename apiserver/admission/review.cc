@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "apiserver/random_uid.h"
+#include "apiserver/auth/uid.h"
 #include "openapi/base64.h"
 #include "storage/object/json_path.h"
 

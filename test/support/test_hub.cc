@@ -25,11 +25,16 @@ Request MakeRequest(const std::string& method, const std::string& path) {
 
 }  // namespace
 
-TestHub::TestHub(const std::string& root_ca) {
-  auto server = apiserver::Server::Start(storage::OpenMemory(),
-                                         {.external_url = "https://hub.test",
-                                          .embedded = true,
-                                          .root_ca_pem = root_ca});
+TestHub::TestHub(const std::string& root_ca)
+    : TestHub([&] {
+        apiserver::Server::Options options;
+        options.root_ca_pem = root_ca;
+        return options;
+      }()) {}
+
+TestHub::TestHub(apiserver::Server::Options options) {
+  options.external_url = "https://hub.test";
+  auto server = apiserver::Server::Start(storage::OpenMemory(), options);
   if (!server.ok()) {
     std::cerr << server.error().message() << std::endl;
     std::abort();

@@ -24,6 +24,8 @@ class TestHub {
   // With an authority namespaces are furnished as in a real hub; without one nobody but the test
   // and what it deletes moves the revision.
   explicit TestHub(const std::string& root_ca = "");
+  // With those options; the URL is always https://hub.test.
+  explicit TestHub(apiserver::Server::Options options);
   ~TestHub();
 
   // A request as the administrator. `path` may carry a query.

@@ -1,4 +1,4 @@
-#include "apiserver/random_uid.h"
+#include "apiserver/auth/uid.h"
 
 #include <openssl/rand.h>
 

@@ -1,4 +1,4 @@
-// A new random UUID (version 4) for metadata.uid and the like.
+// Random version 4 UUIDs, as objects and requests are identified by.
 #pragma once
 
 #include <string>

@@ -1,0 +1,15 @@
+// Nobody grants more than they hold: writing a role needs its rules or the verb `escalate`,
+// writing a binding (or a WorkspaceAccess) the rules of its role or the verb `bind`. Functions of
+// the kinds' table; they say nothing where such objects are payload.
+#pragma once
+
+#include "apiserver/call.h"
+#include "storage/object/json.h"
+
+namespace mailroom::apiserver {
+
+Result<void> MayWriteRole(Call& call, Json& object, const Json* live);
+Result<void> MayWriteBinding(Call& call, Json& object, const Json* live);
+Result<void> MayWriteAccess(Call& call, Json& object, const Json* live);
+
+}  // namespace mailroom::apiserver

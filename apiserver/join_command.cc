@@ -1,0 +1,54 @@
+#include "apiserver/join_command.h"
+
+#include <openssl/rand.h>
+
+#include "apiserver/auth/bootstrap_tokens.h"
+#include "apiserver/client/client.h"
+#include "apiserver/client/curl_transport.h"
+#include "apiserver/client/kubeconfig.h"
+#include "openapi/base64.h"
+#include "storage/object/access_limits.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+// Small letters and digits, each as likely as the others.
+std::string RandomWord(std::size_t size) {
+  static constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::string out;
+  while (out.size() < size) {
+    unsigned char byte = 0;
+    RAND_bytes(&byte, 1);
+    if (byte < 252) out += kLetters[byte % 36];
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> JoinCommand(const std::string& kubeconfig, const std::string& workspace,
+                                const std::string& mailbox) {
+  const client::ServerConfig config = TRY(client::LoadKubeconfig(kubeconfig, ""));
+  const auto transport = client::MakeCurlTransport(config);
+  const client::Client client(*transport, "/clusters/" + workspace, "mailroom");
+  const std::string id = RandomWord(6), secret = RandomWord(16);
+  auto data = [](std::string_view text) { return openapi::EncodeBase64(text); };
+  TRY(client.Create(
+      {"v1", "secrets"}, "kube-system",
+      {{"apiVersion", "v1"},
+       {"kind", "Secret"},
+       {"metadata", {{"name", std::string(kBootstrapSecretPrefix) + id}}},
+       {"type", kBootstrapSecretType},
+       {"data",
+        {{"token-id", data(id)},
+         {"token-secret", data(secret)},
+         {"usage-bootstrap-authentication", data("true")},
+         {"expiration",
+          data(FormatTime(std::chrono::system_clock::now() + limits::kBootstrapTokenAge))},
+         {"mailbox", data(mailbox)}}}}));
+  return "mailroom-syncer join --server " + config.url + " --workspace " + workspace + " --token " +
+         id + "." + secret + " --mailbox " + mailbox + " --ca-data " +
+         openapi::EncodeBase64(config.ca_pem) + " --out mailbox.kubeconfig";
+}
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,286 @@
+#include "apiserver/registrar.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "apiserver/auth/bootstrap_tokens.h"
+#include "apiserver/commit.h"
+#include "apiserver/signing_request.h"
+#include "openapi/base64.h"
+#include "storage/object/access_limits.h"
+#include "storage/object/json_path.h"
+#include "storage/object/limits.h"
+#include "storage/object/log.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+const User kSelf{"system:mailroom:registrar", {std::string(kMasters)}};
+constexpr std::string_view kTokenSecretType = "kubernetes.io/service-account-token";
+constexpr std::string_view kAccountName = "kubernetes.io/service-account.name";
+constexpr std::string_view kAccountUid = "kubernetes.io/service-account.uid";
+
+class Running final : public Registrar {
+ public:
+  Running(const Hub& hub, const KeyPair& authority) : hub_(hub), authority_(authority) {}
+  ~Running() override {
+    thread_.request_stop();
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+    feeds_.clear();
+  }
+
+  Result<void> Begin() {
+    Feed roles{kClusterRolesResource, {}, {}}, requests{kSigningRequestsResource, {}, {}},
+        secrets{kSecretsResource,
+                [](const Object& object) { return object.ScalarAt("type") == kTokenSecretType; }, {}};
+    feeds_.push_back(std::move(roles));
+    feeds_.push_back(std::move(requests));
+    feeds_.push_back(std::move(secrets));
+    for (Feed& feed : feeds_) TRY(Open(feed));
+    thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+    return Ok();
+  }
+
+ private:
+  // The changes of one resource in all workspaces.
+  struct Feed {
+    GroupResource resource;
+    storage::Filter filter;
+    std::unique_ptr<storage::Watcher> watcher;
+  };
+
+  Result<void> Open(Feed& feed) {
+    storage::CacheWatchOptions options;
+    options.scope.resource = feed.resource;
+    options.filter = feed.filter;
+    auto watch = TRY(hub_.store.Watch(options));
+    for (const storage::Entry& entry : watch.initial) {
+      Note({*entry.workspace, feed.resource, std::string(entry.object->meta().ns),
+            std::string(entry.object->meta().name)});
+    }
+    feed.watcher = std::move(watch.watcher);
+    feed.watcher->OnReady([this] { Notify(); });
+    return Ok();
+  }
+
+  void Notify() {
+    std::lock_guard lock(mutex_);
+    notified_ = true;
+    wake_.notify_all();
+  }
+
+  // Roles are looked at together, the others one by one.
+  void Note(ResourceKey key) {
+    if (key.resource == kClusterRolesResource) key.name.clear();
+    pending_.insert(std::move(key));
+  }
+
+  void Drain(Feed& feed) {
+    std::vector<storage::Watcher::Item> items;
+    Revision up_to;
+    const auto state = feed.watcher->Drain(items, limits::kWatchQueueEvents, up_to);
+    for (const auto& item : items) Note(item.event->key());
+    if (state == storage::Watcher::State::kOverflow) (void)Open(feed);
+  }
+
+  void Run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      {
+        std::unique_lock lock(mutex_);
+        auto ready = [this] { return notified_; };
+        if (pending_.empty()) {
+          wake_.wait(lock, stop, ready);
+        } else {
+          wake_.wait_for(lock, stop, limits::kCollectorRetry, ready);
+        }
+        notified_ = false;
+      }
+      for (Feed& feed : feeds_) Drain(feed);
+      std::erase_if(pending_,
+                    [&](const ResourceKey& key) { return stop.stop_requested() || Finish(key); });
+    }
+  }
+
+  // True when nothing is left to do for the key.
+  bool Finish(const ResourceKey& key) {
+    auto workspace = hub_.workspaces.Find(key.workspace);
+    if (!workspace.ok()) return true;
+    auto done = key.resource == kClusterRolesResource      ? Unite(*workspace)
+                : key.resource == kSigningRequestsResource ? Answer(key, *workspace)
+                                                           : FillSecret(key, *workspace);
+    if (done.ok() || done.error().reason() == Reason::kNotFound) return true;
+    Log(Level::kWarn, "not kept in step",
+        {{"workspace", key.workspace.name()}, {"resource", key.resource.resource},
+         {"name", key.name}, {"error", done.error().message()}});
+    return false;
+  }
+
+  // Writes the union into each aggregated role that does not show it.
+  Result<void> Unite(const WorkspaceView& workspace) {
+    if (!openapi::PolicyIsLive(workspace.type)) return Ok();
+    const RbacPtr rbac = hub_.authorizer.RbacOf(workspace.name.name());
+    if (rbac == nullptr) return Ok();
+    for (const RolePtr& role : rbac->Aggregated()) {
+      const Json shown = role->object->ToJson();
+      const Json* now = Find(shown, {"rules"});
+      if (now != nullptr && ParseRules(*now) == *role->rules) continue;
+      Json rules = Json::array();
+      for (const Rule& rule : *role->rules) rules.push_back(RuleToJson(rule));
+      const ResourceKey key{workspace.name, kClusterRolesResource, "",
+                            std::string(role->object->meta().name)};
+      TRY(Edit(workspace, key, "", [&](Json& object) { object["rules"] = rules; }));
+    }
+    return Ok();
+  }
+
+  // One step for a signing request; the change it makes brings the next.
+  Result<void> Answer(const ResourceKey& key, const WorkspaceView& workspace) {
+    TRY(DropOldRequests(workspace));
+    const ObjectPtr object = hub_.store.Get(key);
+    if (object == nullptr) return Ok();
+    const Json request = object->ToJson();
+    const SigningStep step = NextSigningStep(hub_, key.workspace, request);
+    auto condition = [&](Json& edited, const char* type, const char* reason) {
+      Json& conditions = edited["status"]["conditions"];
+      if (!conditions.is_array()) conditions = Json::array();
+      conditions.push_back({{"type", type}, {"status", "True"}, {"reason", reason},
+                            {"message", step.message}});
+    };
+    switch (step.kind) {
+      case SigningStep::Kind::kNone: return Ok();
+      case SigningStep::Kind::kApprove:
+        // The token is spent first: whoever comes second finds it so.
+        if (!step.spend_token.empty()) TRY(Spend(workspace, step.spend_token, key.name));
+        return Edit(workspace, key, "approval",
+                    [&](Json& edited) { condition(edited, "Approved", "AutoApproved"); });
+      case SigningStep::Kind::kFail:
+        return Edit(workspace, key, "status",
+                    [&](Json& edited) { condition(edited, "Failed", "SignerValidationFailure"); });
+      case SigningStep::Kind::kSign: {
+        const std::string pem = TRY(CertificateFor(authority_, request));
+        return Edit(workspace, key, "status", [&](Json& edited) {
+          edited["status"]["certificate"] = openapi::EncodeBase64(pem);
+        });
+      }
+    }
+    return Ok();
+  }
+
+  Result<void> Spend(const WorkspaceView& workspace, const std::string& id,
+                     const std::string& request) {
+    const ResourceKey key{workspace.name, kSecretsResource, "kube-system",
+                          std::string(kBootstrapSecretPrefix) + id};
+    return Edit(workspace, key, "", [&](Json& secret) {
+      Set(secret, {"data", kSpentEntry}, openapi::EncodeBase64(request));
+    });
+  }
+
+  // Answered requests to our signer are of no use after a while, nor are spent tokens.
+  Result<void> DropOldRequests(const WorkspaceView& workspace) {
+    const std::int64_t now = std::chrono::duration_cast<std::chrono::seconds>(
+                                 hub_.clock.Now().time_since_epoch()).count();
+    for (const storage::Entry& entry :
+         TRY(hub_.store.List({.scope = {workspace.name, kSigningRequestsResource, ""}})).entries) {
+      const Object& object = *entry.object;
+      if (object.ScalarAt("spec.signerName") != kSyncerSigner) continue;
+      const std::int64_t made = ParseTime(object.ScalarAt("metadata.creationTimestamp"));
+      if (now - made < std::chrono::seconds(limits::kSigningRequestKept).count()) continue;
+      const std::string user = object.ScalarAt("spec.username");
+      if (user.starts_with(kBootstrapUserPrefix)) {
+        const std::string secret =
+            std::string(kBootstrapSecretPrefix) + user.substr(kBootstrapUserPrefix.size());
+        auto gone = Delete(workspace, {workspace.name, kSecretsResource, "kube-system", secret});
+        if (!gone.ok() && gone.error().reason() != Reason::kNotFound) return gone;
+      }
+      TRY(Delete(workspace, {workspace.name, kSigningRequestsResource, "",
+                             std::string(object.meta().name)}));
+    }
+    return Ok();
+  }
+
+  // A Secret of type service-account-token is given the token of the account it names.
+  Result<void> FillSecret(const ResourceKey& key, const WorkspaceView& workspace) {
+    if (!openapi::PolicyIsLive(workspace.type)) return Ok();
+    const ObjectPtr object = hub_.store.Get(key);
+    if (object == nullptr) return Ok();
+    const Json secret = object->ToJson();
+    const std::string name = StringAt(secret, {"metadata", "annotations", kAccountName});
+    const ObjectPtr account =
+        hub_.store.Get({key.workspace, kServiceAccountsResource, key.ns, name});
+    const std::string uid = StringAt(secret, {"metadata", "annotations", kAccountUid});
+    if (account == nullptr || (!uid.empty() && uid != account->meta().uid)) {
+      return Delete(workspace, key);  // its account is gone: so is it
+    }
+    if (!StringAt(secret, {"data", "token"}).empty()) return Ok();
+    TokenSpec spec;
+    spec.workspace = key.workspace.name();
+    spec.ns = key.ns;
+    spec.account = name;
+    spec.account_uid = account->meta().uid;
+    spec.audiences = {hub_.tokens.IssuerOf(spec.workspace)};
+    spec.bound = {"Secret", key.name, std::string(object->meta().uid)};
+    return Edit(workspace, key, "", [&](Json& edited) {
+      Set(edited, {"metadata", "annotations", kAccountUid}, spec.account_uid);
+      Set(edited, {"data", "token"}, openapi::EncodeBase64(hub_.tokens.Issue(spec)));
+      Set(edited, {"data", "namespace"}, openapi::EncodeBase64(key.ns));
+      Set(edited, {"data", "ca.crt"}, openapi::EncodeBase64(authority_.cert_pem));
+    });
+  }
+
+  Call MakeCall(const Request& request, const WorkspaceView& workspace, const ResourceKey& key) {
+    RequestInfo info;
+    info.workspace = workspace.name;
+    info.verb = "update";
+    info.ns = key.ns;
+    info.name = key.name;
+    return {hub_, request, std::move(info), kSelf, workspace,
+            workspace.catalog->FindShared(key.resource.group, "v1", key.resource.resource), {}};
+  }
+
+  Result<void> Edit(const WorkspaceView& workspace, const ResourceKey& key,
+                    const std::string& subresource, const std::function<void(Json&)>& edit) {
+    Request request;
+    request.headers.Add("user-agent", key.resource == kClusterRolesResource
+                                          ? "clusterrole-aggregation-controller"
+                                          : "mailroom/registrar");
+    Call call = MakeCall(request, workspace, key);
+    call.info.subresource = subresource;
+    TRY(Change(call, {}, [&](const Json& live) -> Result<Draft> {
+      Json object = live;
+      edit(object);
+      return Draft{std::move(object), {}, false};
+    }));
+    return Ok();
+  }
+
+  Result<void> Delete(const WorkspaceView& workspace, const ResourceKey& key) {
+    Request request;
+    Call call = MakeCall(request, workspace, key);
+    DeleteRequest options;
+    options.propagation = "Background";
+    TRY(Remove(call, key.name, options));
+    return Ok();
+  }
+
+  const Hub& hub_;
+  const KeyPair& authority_;
+  std::vector<Feed> feeds_;        // registrar thread only, after Begin
+  std::set<ResourceKey> pending_;  // likewise
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  bool notified_ = false;  // guarded by mutex_
+  std::jthread thread_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Registrar>> Registrar::Start(const Hub& hub, const KeyPair& authority) {
+  auto running = std::make_unique<Running>(hub, authority);
+  TRY(running->Begin());
+  return std::unique_ptr<Registrar>(std::move(running));
+}
+
+}  // namespace mailroom::apiserver

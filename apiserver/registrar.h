@@ -1,0 +1,20 @@
+// Keeps the objects that identity and rights need in step: the rules of aggregated ClusterRoles,
+// the certificates of signing requests, the tokens in Secrets of service accounts.
+// One thread serves all workspaces; it sleeps until such an object changes, so an idle workspace
+// costs it nothing. What is payload is left alone.
+#pragma once
+
+#include <memory>
+
+#include "apiserver/call.h"
+#include "apiserver/pki.h"
+
+namespace mailroom::apiserver {
+
+class Registrar {
+ public:
+  static Result<std::unique_ptr<Registrar>> Start(const Hub& hub, const KeyPair& authority);
+  virtual ~Registrar() = default;  // stops and joins
+};
+
+}  // namespace mailroom::apiserver

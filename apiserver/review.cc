@@ -1,0 +1,197 @@
+// Reviews: questions about users and rights, answered from what the server knows and not stored.
+#include <map>
+
+#include "apiserver/auth/impersonate.h"
+#include "apiserver/commit.h"
+#include "apiserver/render.h"
+#include "apiserver/verbs.h"
+#include "storage/object/json_path.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+Json UserInfo(const User& user) {
+  Json out = {{"username", user.name}};
+  if (!user.uid.empty()) out["uid"] = user.uid;
+  if (!user.groups.empty()) out["groups"] = user.groups;
+  for (const auto& [key, values] : user.extra) out["extra"][key] = values;
+  return out;
+}
+
+// The user a SubjectAccessReview asks about, as this workspace would see them.
+User UserOf(const Call& call, const Json& spec) {
+  User user{StringAt(spec, {"user"}), StringsAt(spec, {"groups"}), StringAt(spec, {"uid"})};
+  if (const Json* extra = Find(spec, {"extra"}); extra != nullptr && extra->is_object()) {
+    for (const auto& [key, value] : extra->items()) user.extra[key] = StringsAt(*extra, {key});
+  }
+  if (SplitServiceAccount(user.name)) user.home = call.info.workspace.name();
+  return user;
+}
+
+Status InvalidReview(const Call& call, std::vector<Cause> causes) {
+  return Invalid(call.type->gvk.kind, call.type->gvk.group, "", std::move(causes));
+}
+
+Result<void> CheckMetadata(const Call& call, const Json& review) {
+  Json metadata = review.value("metadata", Json::object());
+  for (const char* ignored : {"managedFields", "creationTimestamp", "namespace"}) {
+    metadata.erase(ignored);
+  }
+  if (metadata.empty()) return Ok();
+  return InvalidReview(call, {InvalidValue("metadata", DumpJson(metadata), "must be empty")});
+}
+
+Result<void> CheckSpec(const Call& call, const Json& spec, bool about_others) {
+  std::vector<Cause> causes;
+  const bool resource = Find(spec, {"resourceAttributes"}) != nullptr;
+  const bool path = Find(spec, {"nonResourceAttributes"}) != nullptr;
+  if (resource && path) {
+    causes.push_back(InvalidValue("spec.nonResourceAttributes",
+                                  DumpJson(*Find(spec, {"nonResourceAttributes"})),
+                                  "cannot be specified in combination with resourceAttributes"));
+  } else if (!resource && !path) {
+    causes.push_back(
+        InvalidValue("spec.resourceAttributes", "null",
+                     "exactly one of nonResourceAttributes or resourceAttributes must be specified"));
+  }
+  if (about_others && StringAt(spec, {"user"}).empty() && StringsAt(spec, {"groups"}).empty()) {
+    causes.push_back(InvalidValue("spec.user", "\"\"",
+                                  "at least one of user or group must be specified"));
+  }
+  if (causes.empty()) return Ok();
+  return InvalidReview(call, std::move(causes));
+}
+
+Json StatusOf(const Call& call, const User& user, const Json& spec) {
+  const Json* resource = Find(spec, {"resourceAttributes"});
+  const Json& facts = resource != nullptr ? *resource : *Find(spec, {"nonResourceAttributes"});
+  const std::string verb = StringAt(facts, {"verb"}), group = StringAt(facts, {"group"}),
+                    version = StringAt(facts, {"version"}), name = StringAt(facts, {"name"}),
+                    plural = StringAt(facts, {"resource"}), ns = StringAt(facts, {"namespace"}),
+                    subresource = StringAt(facts, {"subresource"}),
+                    path = StringAt(facts, {"path"});
+  Attributes asked;
+  asked.workspace = call.info.workspace.name();
+  asked.verb = verb;
+  asked.is_resource = resource != nullptr;
+  asked.group = group;
+  asked.version = version;
+  asked.resource = plural;
+  asked.subresource = subresource;
+  asked.ns = ns;
+  asked.name = name;
+  asked.path = path;
+  const Decision decision = call.hub.authorizer.Decide(user, asked);
+  Json status = {{"allowed", decision.allowed}};
+  if (!decision.reason.empty()) status["reason"] = decision.reason;
+  return status;
+}
+
+Result<void> SelfSubjectAccess(Call& call, Json& review) {
+  const Json& spec = review["spec"];
+  TRY(CheckSpec(call, spec, false));
+  review["status"] = StatusOf(call, call.user, spec);
+  return Ok();
+}
+
+Result<void> SubjectAccess(Call& call, Json& review) {
+  const Json& spec = review["spec"];
+  TRY(CheckSpec(call, spec, true));
+  review["status"] = StatusOf(call, UserOf(call, spec), spec);
+  return Ok();
+}
+
+Result<void> LocalSubjectAccess(Call& call, Json& review) {
+  const Json& spec = review["spec"];
+  TRY(CheckSpec(call, spec, true));
+  const std::string& ns = call.info.ns;
+  const std::string named = StringAt(review, {"metadata", "namespace"});
+  if (!named.empty() && named != ns) {
+    return BadRequest(
+        "the namespace of the provided object does not match the namespace sent on the request");
+  }
+  Set(review, {"metadata", "namespace"}, ns);
+  if (const Json* path = Find(spec, {"nonResourceAttributes"})) {
+    return InvalidReview(call, {InvalidValue("spec.nonResourceAttributes", DumpJson(*path),
+                                             "disallowed on this kind of request")});
+  }
+  if (StringAt(spec, {"resourceAttributes", "namespace"}) != ns) {
+    return InvalidReview(
+        call, {InvalidValue("spec.resourceAttributes.namespace",
+                            Quoted(StringAt(spec, {"resourceAttributes", "namespace"})),
+                            "must match metadata.namespace")});
+  }
+  review["status"] = StatusOf(call, UserOf(call, spec), spec);
+  return Ok();
+}
+
+Result<void> SelfSubjectRules(Call& call, Json& review) {
+  const std::string ns = StringAt(review, {"spec", "namespace"});
+  if (ns.empty()) return BadRequest("no namespace on request");
+  Json resources = Json::array(), paths = Json::array();
+  for (const Rule& rule :
+       call.hub.authorizer.RulesFor(call.user, call.info.workspace.name(), ns)) {
+    (rule.urls.empty() ? resources : paths).push_back(RuleToJson(rule));
+  }
+  review["status"] = {{"resourceRules", std::move(resources)},
+                      {"nonResourceRules", std::move(paths)},
+                      {"incomplete", false}};
+  return Ok();
+}
+
+// A token that does not hold is an answer, not an error.
+Result<void> TokenReview(Call& call, Json& review) {
+  const std::string token = StringAt(review, {"spec", "token"});
+  if (token.empty()) return BadRequest("token is required for TokenReview in authentication");
+  const std::vector<std::string> wanted = StringsAt(review, {"spec", "audiences"});
+  const std::string& workspace = call.info.workspace.name();
+  Json status = Json::object();
+  auto verified = call.hub.tokens.Verify(token, wanted);
+  if (verified.ok() && verified->user.home == workspace) {
+    AddAuthenticated(verified->user);
+    status = {{"authenticated", true}, {"user", UserInfo(verified->user)},
+              {"audiences", verified->audiences}};
+  } else if (auto user = call.hub.authenticator.AuthenticateToken(token, workspace);
+             wanted.empty() && user.ok() && user->home == workspace) {
+    status = {{"authenticated", true}, {"user", UserInfo(*user)},
+              {"audiences", {call.hub.tokens.IssuerOf(workspace)}}};
+  } else {
+    status = {{"user", Json::object()}, {"error", "invalid bearer token"}};
+  }
+  review["status"] = std::move(status);
+  return Ok();
+}
+
+Result<void> SelfSubject(Call& call, Json& review) {
+  review["status"] = {{"userInfo", UserInfo(call.user)}};
+  return Ok();
+}
+
+using Answer = Result<void> (*)(Call& call, Json& review);
+
+}  // namespace
+
+Result<Response> Review(Call& call) {
+  static const std::map<std::string, Answer> kAnswers = {
+      {"LocalSubjectAccessReview", LocalSubjectAccess},
+      {"SelfSubjectAccessReview", SelfSubjectAccess},
+      {"SelfSubjectReview", SelfSubject},
+      {"SelfSubjectRulesReview", SelfSubjectRules},
+      {"SubjectAccessReview", SubjectAccess},
+      {"TokenReview", TokenReview},
+  };
+  auto it = kAnswers.find(call.type->gvk.kind);
+  if (it == kAnswers.end()) {
+    return MethodNotAllowed("create", call.type->plural, call.type->gvk.group);
+  }
+  const WriteOptions options = TRY(ParseWriteOptions(call, "CreateOptions"));
+  Body body = TRY(DecodeBody(call, call.type->gvk));
+  Draft draft{std::move(body.tree), std::move(body.duplicates)};
+  TRY(Normalize(call, options, draft));
+  Json& review = draft.object;
+  TRY(CheckMetadata(call, review));
+  TRY(it->second(call, review));
+  return RenderTree(call, 201, review);
+}
+
+}  // namespace mailroom::apiserver

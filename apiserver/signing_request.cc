@@ -1,0 +1,217 @@
+#include "apiserver/signing_request.h"
+
+#include <algorithm>
+
+#include "apiserver/auth/bootstrap_tokens.h"
+#include "openapi/base64.h"
+#include "storage/object/access_limits.h"
+#include "storage/object/json_path.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+const Json* Condition(const Json& request, std::string_view type) {
+  const Json* conditions = Find(request, {"status", "conditions"});
+  if (conditions == nullptr || !conditions->is_array()) return nullptr;
+  for (const Json& condition : *conditions) {
+    if (StringAt(condition, {"type"}) == type) return &condition;
+  }
+  return nullptr;
+}
+
+bool SameStatus(const Json& a, const Json& b) {
+  return a.value("status", Json()) == b.value("status", Json());
+}
+
+std::string RequestPem(const Json& request) {
+  return openapi::DecodeBase64(StringAt(request, {"spec", "request"})).value_or("");
+}
+
+// Rights on a signer are rights on its full name or on all of its domain.
+bool MayDecide(const Call& call, std::string_view verb, const std::string& signer) {
+  const std::string domain = signer.substr(0, signer.find('/')) + "/*";
+  for (const std::string& name : {signer, domain}) {
+    Attributes asked;
+    asked.workspace = call.info.workspace.name();
+    asked.verb = verb;
+    asked.group = kSigningRequestsResource.group;
+    asked.version = "v1";
+    asked.resource = "signers";
+    asked.name = name;
+    if (call.hub.authorizer.Decide(call.user, asked).allowed) return true;
+  }
+  return false;
+}
+
+Result<void> CheckMayDecide(const Call& call, const Json& live, std::string_view verb) {
+  const std::string signer = StringAt(live, {"spec", "signerName"});
+  if (MayDecide(call, verb, signer)) return Ok();
+  return Forbidden(call.type->plural, call.type->gvk.group, call.info.name,
+                   "user not permitted to " + std::string(verb) + " requests with signerName " +
+                       Quoted(signer));
+}
+
+bool IsDecision(const Json& condition) {
+  const std::string type = StringAt(condition, {"type"});
+  return type == "Approved" || type == "Denied";
+}
+
+// The new conditions that this endpoint may write, on top of the others as they are.
+Json MergeConditions(const Json& object, const Json& live, bool decisions, const std::string& now) {
+  Json out = Json::array();
+  auto take = [&](const Json& from, bool wanted) {
+    const Json* conditions = Find(from, {"status", "conditions"});
+    if (conditions == nullptr || !conditions->is_array()) return;
+    for (const Json& condition : *conditions) {
+      if (IsDecision(condition) != wanted || !condition.is_object()) continue;
+      out.push_back(condition);
+      Json& added = out.back();
+      if (!added.contains("status")) added["status"] = "True";
+      for (const char* time : {"lastUpdateTime", "lastTransitionTime"}) {
+        if (StringAt(added, {time}).empty()) added[time] = now;
+      }
+    }
+  };
+  take(decisions ? object : live, true);
+  take(decisions ? live : object, false);
+  return out;
+}
+
+// The mailbox named by a syncer's subject, "" when it is not one exactly.
+std::string MailboxOf(const CertificateFacts& facts) {
+  if (facts.organizations != std::vector<std::string>{std::string(kSyncers)}) return "";
+  if (!facts.common_name.starts_with(kSyncerPrefix)) return "";
+  return facts.common_name.substr(kSyncerPrefix.size());
+}
+
+bool IsClientUse(const Json& request) {
+  const std::vector<std::string> usages = StringsAt(request, {"spec", "usages"});
+  const bool known = std::all_of(usages.begin(), usages.end(), [](const std::string& usage) {
+    return usage == "client auth" || usage == "digital signature" || usage == "key encipherment";
+  });
+  return known && std::find(usages.begin(), usages.end(), "client auth") != usages.end();
+}
+
+// Whether requests in `workspace` may be about `mailbox` at all: in root, in the workspace of its
+// inventory entry, and in itself.
+bool Concerns(const Hub& hub, const Workspace& workspace, const std::string& mailbox) {
+  const ObjectPtr object = hub.store.Get({Workspace(std::string(kRootWorkspace)),
+                                          kWorkspacesResource, "", mailbox});
+  if (object == nullptr || object->ScalarAt("spec.type") != "mailbox") return false;
+  if (workspace.name() == kRootWorkspace || workspace.name() == mailbox) return true;
+  const auto parts = openapi::ParseMailboxName(mailbox);
+  return parts && parts->inventory == workspace.name();
+}
+
+SigningStep SyncerStep(const Hub& hub, const Workspace& workspace, const Json& request) {
+  using Kind = SigningStep::Kind;
+  const auto facts = ReadSigningRequest(RequestPem(request));
+  const std::string mailbox = facts.ok() ? MailboxOf(*facts) : "";
+  if (mailbox.empty() || !IsClientUse(request) || !Concerns(hub, workspace, mailbox)) {
+    if (Condition(request, "Approved") == nullptr) return {};
+    return {Kind::kFail, "", "not a request for the certificate of a syncer"};
+  }
+  if (Condition(request, "Approved") != nullptr) return {Kind::kSign};
+  const std::string user = StringAt(request, {"spec", "username"});
+  const std::vector<std::string> groups = StringsAt(request, {"spec", "groups"});
+  const bool is_syncer = std::find(groups.begin(), groups.end(), kSyncers) != groups.end();
+  if (is_syncer && user == facts->common_name && workspace.name() == mailbox) {
+    return {Kind::kApprove, "", "renewal of the syncer's own certificate"};
+  }
+  if (!user.starts_with(kBootstrapUserPrefix)) return {};
+  const std::string id = user.substr(kBootstrapUserPrefix.size());
+  if (MailboxOfJoinToken(hub.store, hub.clock, workspace.name(), id) != mailbox) return {};
+  return {Kind::kApprove, id, "the join token of this mailbox"};
+}
+
+// Certificates name users of the whole hub, so only root's own decisions are signed, and nobody is
+// made a master or a syncer this way.
+SigningStep ClientStep(const Workspace& workspace, const Json& request) {
+  using Kind = SigningStep::Kind;
+  if (workspace.name() != kRootWorkspace || Condition(request, "Approved") == nullptr) return {};
+  const auto facts = ReadSigningRequest(RequestPem(request));
+  if (!facts.ok() || facts->common_name.empty() || !IsClientUse(request)) {
+    return {Kind::kFail, "", "not a request for a client certificate"};
+  }
+  for (const std::string& group : facts->organizations) {
+    if (group == kMasters || group == kSyncers) {
+      return {Kind::kFail, "", "use of " + group + " group is not allowed"};
+    }
+  }
+  return {Kind::kSign};
+}
+
+}  // namespace
+
+Result<void> PrepareSigningRequest(Call& call, Json& object, const Json* live) {
+  if (live == nullptr) {
+    Json& spec = object["spec"];
+    if (!spec.is_object()) return Ok();
+    spec["username"] = call.user.name;
+    for (const char* member : {"uid", "groups", "extra"}) spec.erase(member);
+    if (!call.user.uid.empty()) spec["uid"] = call.user.uid;
+    if (!call.user.groups.empty()) spec["groups"] = call.user.groups;
+    for (const auto& [key, values] : call.user.extra) spec["extra"][key] = values;
+    return Ok();
+  }
+  const std::string now = FormatTime(call.hub.clock.Now());
+  const std::string& subresource = call.info.subresource;
+  if (auto spec = live->find("spec"); spec != live->end()) object["spec"] = *spec;
+  if (subresource == "approval") {
+    Json conditions = MergeConditions(object, *live, true, now);
+    object["status"] = live->value("status", Json::object());
+    if (!conditions.empty()) object["status"]["conditions"] = std::move(conditions);
+    return SameStatus(object, *live) ? Ok() : CheckMayDecide(call, *live, "approve");
+  }
+  if (subresource == "status") {
+    Json conditions = MergeConditions(object, *live, false, now);
+    if (!conditions.empty()) object["status"]["conditions"] = std::move(conditions);
+    return SameStatus(object, *live) ? Ok() : CheckMayDecide(call, *live, "sign");
+  }
+  return Ok();
+}
+
+std::vector<Cause> ValidateSigningRequest(const Call& call, const Json& object, const Json* live) {
+  std::vector<Cause> causes;
+  if (live == nullptr) {
+    const std::string text = StringAt(object, {"spec", "request"});
+    if (!text.empty() && !ReadSigningRequest(RequestPem(object)).ok()) {
+      causes.push_back(InvalidValue("spec.request", Quoted(text), "unable to parse csr"));
+    }
+    return causes;
+  }
+  if (call.info.subresource != "approval") return causes;
+  if (Condition(object, "Approved") != nullptr && Condition(object, "Denied") != nullptr) {
+    causes.push_back(InvalidValue("status.conditions", "\"Approved,Denied\"",
+                                  "Approved and Denied conditions are mutually exclusive"));
+  }
+  for (const char* type : {"Approved", "Denied"}) {
+    if (Condition(*live, type) == nullptr || Condition(object, type) != nullptr) continue;
+    causes.push_back(ForbiddenValue("status.conditions", std::string("updates may not remove a "
+                                    "condition of type ") + Quoted(type)));
+  }
+  return causes;
+}
+
+SigningStep NextSigningStep(const Hub& hub, const Workspace& workspace, const Json& request) {
+  if (!StringAt(request, {"status", "certificate"}).empty() ||
+      Condition(request, "Denied") != nullptr || Condition(request, "Failed") != nullptr) {
+    return {};
+  }
+  const std::string signer = StringAt(request, {"spec", "signerName"});
+  if (signer == kSyncerSigner) return SyncerStep(hub, workspace, request);
+  if (signer == kClientSigner) return ClientStep(workspace, request);
+  return {};
+}
+
+Result<std::string> CertificateFor(const KeyPair& authority, const Json& request) {
+  using std::chrono::seconds;
+  const bool syncer = StringAt(request, {"spec", "signerName"}) == kSyncerSigner;
+  const seconds longest = syncer ? seconds(limits::kSyncerCertificate)
+                                 : seconds(limits::kClientCertificate);
+  const seconds shortest = limits::kRequestCertificateShortest;
+  const seconds asked(IntAt(request, {"spec", "expirationSeconds"}, longest.count()));
+  return SignClient(authority, RequestPem(request), std::clamp(asked, shortest, longest));
+}
+
+}  // namespace mailroom::apiserver

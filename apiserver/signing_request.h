@@ -1,0 +1,35 @@
+// CertificateSigningRequests: what the server fills in, who may decide about one, and which the hub
+// decides and signs by itself. That is, a syncer's: for its own mailbox only, asked for with a join
+// token of that mailbox or with the certificate that is to be renewed.
+#pragma once
+
+#include <optional>
+
+#include "apiserver/call.h"
+#include "apiserver/pki.h"
+#include "storage/object/json.h"
+
+namespace mailroom::apiserver {
+
+inline const GroupResource kSigningRequestsResource{"certificates.k8s.io",
+                                                    "certificatesigningrequests"};
+inline constexpr std::string_view kSyncerSigner = "mailbox.kubestellar.io/syncer-client";
+inline constexpr std::string_view kClientSigner = "kubernetes.io/kube-apiserver-client";
+
+// Functions of the kinds' table.
+Result<void> PrepareSigningRequest(Call& call, Json& object, const Json* live);
+std::vector<Cause> ValidateSigningRequest(const Call& call, const Json& object, const Json* live);
+
+// What the hub does about a request as it stands.
+struct SigningStep {
+  enum class Kind { kNone, kApprove, kSign, kFail };
+  Kind kind = Kind::kNone;
+  std::string spend_token = {};  // kApprove: id of the join token this uses up
+  std::string message = {};      // kApprove, kFail
+};
+SigningStep NextSigningStep(const Hub& hub, const Workspace& workspace, const Json& request);
+
+// The certificate of an approved request, PEM.
+Result<std::string> CertificateFor(const KeyPair& authority, const Json& request);
+
+}  // namespace mailroom::apiserver
