@@ -12,8 +12,9 @@ void Offload::Serve(WorkerPool& workers, Request request,
     Request request;
     std::function<void(Response)> respond;
   };
+  const std::string whose = flow ? flow(request) : std::string();
   auto work = std::make_shared<Work>(Work{std::move(request), std::move(respond)});
-  if (!workers.Submit(flow ? flow(work->request) : std::string(), [this, work] { work->respond(handle(work->request)); })) {
+  if (!workers.Submit(whose, [this, work] { work->respond(handle(work->request)); })) {
     work->respond(refuse());
   }
 }

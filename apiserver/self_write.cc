@@ -1,6 +1,6 @@
 #include "apiserver/self_write.h"
 
-#include "apiserver/authn.h"
+#include "apiserver/auth/user.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::apiserver {
