@@ -12,7 +12,6 @@
 namespace mailroom::apiserver {
 namespace {
 
-using admission::Attributes;
 using admission::Operation;
 
 bool IsLive(const Call& call) {
@@ -75,8 +74,8 @@ Json Admit::OptionsJson() const {
   return options;
 }
 
-Attributes Admit::Show(const Json* object, const Json* old) const {
-  Attributes attributes{.workspace = call_.info.workspace,
+admission::Attributes Admit::Show(const Json* object, const Json* old) const {
+  admission::Attributes attributes{.workspace = call_.info.workspace,
                         .catalog = call_.workspace.catalog,
                         .type = call_.type,
                         .subresource = call_.info.subresource,
@@ -102,7 +101,7 @@ Attributes Admit::Show(const Json* object, const Json* old) const {
 }
 
 // What was said to an earlier attempt of the same request is said once.
-void Admit::Take(Attributes& attributes) {
+void Admit::Take(admission::Attributes& attributes) {
   for (std::string& warning : attributes.warnings) {
     auto& said = call_.warnings;
     if (std::find(said.begin(), said.end(), warning) == said.end()) call_.Warn(std::move(warning));
@@ -112,7 +111,7 @@ void Admit::Take(Attributes& attributes) {
 
 Result<bool> Admit::Mutate(Json* object, const Json* old) {
   if (!wanted_) return false;
-  Attributes attributes = Show(object, old);
+  admission::Attributes attributes = Show(object, old);
   auto changed = call_.hub.admission->Mutate(attributes, object);
   Take(attributes);
   return changed;
@@ -120,7 +119,7 @@ Result<bool> Admit::Mutate(Json* object, const Json* old) {
 
 Result<void> Admit::Validate(const Json* object, const Json* old) {
   if (!wanted_) return Ok();
-  Attributes attributes = Show(object, old);
+  admission::Attributes attributes = Show(object, old);
   auto allowed = call_.hub.admission->Validate(attributes, object);
   Take(attributes);
   return allowed;

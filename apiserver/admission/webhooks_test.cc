@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "apiserver/admission/webhook_stand.h"
-#include "apiserver/options.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom::admission {
@@ -447,18 +446,6 @@ TEST_F(WebhooksTest, ConfigurationsAndPoliciesAreNeverSubjectToWebhooks) {
   Validating(Json::array({hook}));
   EXPECT_EQ(hub_.Do("DELETE", ws_ + kValidating + std::string("/v")).code, 200);
   EXPECT_EQ(Create("a").code, 201);
-}
-
-TEST(WebhookAddresses, TenantsWhoAreNotTrustedReachNothingLocal) {
-  auto refused = [](const std::vector<std::string>& more) {
-    std::vector<std::string> args = {"--data-dir", "d"};
-    args.insert(args.end(), more.begin(), more.end());
-    return apiserver::ParseOptions(args)->webhook_refuse;
-  };
-  EXPECT_EQ(refused({}), "");
-  EXPECT_EQ(refused({"--untrusted-tenants", "true"}), "loopback,link-local");
-  EXPECT_EQ(refused({"--untrusted-tenants", "true", "--webhook-refuse", "private"}), "private");
-  EXPECT_EQ(refused({"--untrusted-tenants", "true", "--webhook-refuse", "none"}), "none");
 }
 
 TEST_F(WebhooksTest, NoWebhookHoldsUpTheEndOfANamespace) {
