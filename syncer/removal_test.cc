@@ -68,7 +68,7 @@ class RemovalTest : public ::testing::Test {
                        Collections(wec_.client(), "", nullptr, nullptr)},
                .instructions = {},
                .unserved = {},
-               .report = {mailbox_.client(), Clock::Real(), [] {}}} {
+               .report = {mailbox_.client(), Clock::Real(), [] {}, [] { return Json::object(); }}} {
     Select(
         "[{group: example.com, resource: widgets, apiVersion: v1, "
         "objectsByNamespace: [{namespace: n, names: [w]}]}]");
