@@ -41,7 +41,8 @@ Json Parse(std::string_view text) {
 TEST(EdgeTypes, EachWorkspaceTypeServesItsKinds) {
   using Kinds = std::set<std::string>;
   EXPECT_EQ(KindsOf(WorkspaceType::kRoot), (Kinds{"mailbox.kubestellar.io/v1alpha1 Mailbox",
-                                                  "mailbox.kubestellar.io/v1alpha1 Workspace"}));
+                                                  "mailbox.kubestellar.io/v1alpha1 Workspace",
+                                                  "mailbox.kubestellar.io/v1alpha1 WorkspaceAccess"}));
   EXPECT_EQ(
       KindsOf(WorkspaceType::kInventory),
       (Kinds{"cluster.open-cluster-management.io/v1 ManagedCluster",

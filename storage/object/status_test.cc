@@ -28,9 +28,9 @@ TEST(Status, InvalidJoinsCausesAndDropsRepeats) {
   EXPECT_EQ(two.code(), 422);
 }
 
-TEST(Status, UnsupportedValueListsSorted) {
+TEST(Status, UnsupportedValuesAreListedAsGiven) {
   EXPECT_EQ(UnsupportedValue("spec.type", "\"x\"", {"b", "a"}).message,
-            "Unsupported value: \"x\": supported values: \"a\", \"b\"");
+            "Unsupported value: \"x\": supported values: \"b\", \"a\"");
 }
 
 TEST(Status, SurvivesTheWire) {
