@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Workspaces from beginning to end with real kubectl: made, furnished, cleaned, deleted, made
-# again; garbage collection in its three ways; the mailbox controller's scenario; draining a real
-# WEC. Argument: etcd-3.4 or etcd-3.5 instead of the embedded engine.
+# again; garbage collection in its three ways; the mailbox controller's scenario; a workspace to a
+# file and back. Argument: etcd-3.4 or etcd-3.5 instead of the embedded engine.
 . "$(dirname "$0")/lib.sh"
 
 say "starting the hub (engine: ${1:-embedded})"
@@ -112,36 +112,6 @@ eventually has_mailbox florin
 says 'CONNECTED.*SYNCED.*HEARTBEAT.*URL' k root get mailboxes -o wide || fail "fleet overview"
 
 if [ -z "${1:-}" ]; then
-  say "drain and retain, with a real WEC"
-  k wds1 apply -f "$root/deploy/demo/widgets-crd.yaml"
-  k wds1 apply -f "$root/deploy/demo/widgets.yaml"
-  k wds1 apply -f "$root/deploy/demo/placement.yaml"
-  for policy in drain retain; do
-    say "policy $policy"
-    start_wec "$policy"
-    sync_target "$policy" "mailbox.kubestellar.io/deletion-policy: $policy"
-    k its1 label synctarget "$policy" widgets-enabled=true
-    eventually has_mailbox "$policy"
-    mailbox=$(mailbox_of "$policy")
-    start_syncer "$mailbox" "$wec_kubeconfig"
-    eventually w -n widgets get deployment web
-    eventually is True k root get mailbox "$mailbox" \
-      -o 'jsonpath={.status.conditions[?(@.type=="SyncerConnected")].status}'
-    eventually is True k its1 get synctarget "$policy" \
-      -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'
-    eventually says deployments k its1 get synctarget "$policy" -o 'jsonpath={.status.syncedResources[*].resource}'
-    eventually says 'v1\.' k root get mailbox "$mailbox" -o 'jsonpath={.status.wecVersion}'
-    k its1 delete synctarget "$policy" --wait=false
-    eventually gone k its1 get synctarget "$policy"
-    eventually gone k root get workspace "$mailbox"
-    if [ "$policy" = drain ]; then
-      gone w -n widgets get deployment web || fail "the WEC was not cleaned"
-    else
-      w -n widgets get deployment web || fail "a retained cluster lost something"
-    fi
-    kill -9 "$syncer_pid"
-  done
-
   say "one workspace to a file and back"
   k team create namespace kept
   k team -n kept create configmap precious --from-literal=a=b
