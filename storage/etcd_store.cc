@@ -193,7 +193,10 @@ Result<ListResult> EtcdStore::List(const ListOptions& options) {
         static_cast<std::int64_t>(options.limit == 0 ? page : std::min(page, missing)));
     request.set_revision(static_cast<std::int64_t>(revision));
     Result<wire::RangeResponse> response = client_->Range(request);
-    if (!response.ok() && response.error().reason() == Reason::kRequestEntityTooLarge && page > 1) {
+    // A page that is too large, or too much for the time of one call, is asked for in parts.
+    const Reason failure = response.ok() ? Reason::kUnknown : response.error().reason();
+    if ((failure == Reason::kRequestEntityTooLarge && page > 1) ||
+        (failure == Reason::kTimeout && page > limits::kEtcdPage / 16)) {
       page = std::max<std::size_t>(1, page / 8);
       continue;
     }
