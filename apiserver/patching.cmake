@@ -14,7 +14,7 @@ hub_library(patching
     strategic_merge.cc
     typed_merge.cc
   DEPS openapi object)
-hub_test(patching_test SERIAL
+hub_test(patching_test
   SRCS
     apply_last_applied_test.cc
     apply_random_test.cc
