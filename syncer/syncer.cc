@@ -96,9 +96,9 @@ Json Syncer::Summary() {
     counted = counted && there != nullptr && there->synced();
     if (there != nullptr) objects += CountLiving(*there);
     const std::string version = client::Gvr{api_version, ""}.version();
-    resources.push_back({{"group", resource.group},
-                         {"resource", resource.resource},
-                         {"versions", Json::array({version})}});
+    Json synced = {{"resource", resource.resource}, {"versions", Json::array({version})}};
+    if (!resource.group.empty()) synced["group"] = resource.group;
+    resources.push_back(std::move(synced));
   }
   Json summary = {{"syncedResources", std::move(resources)}, {"syncerVersion", kSyncerVersion}};
   // A count of what has not been listed would be a lie, and a drain would believe it.

@@ -128,7 +128,7 @@ is policy k c1 get secret labelled -o 'jsonpath={.metadata.labels.by}' || fail "
 
 say "quotas and limit ranges"
 k c1 create namespace bounded
-k c1 -n bounded create quota q --hard=configmaps=1,pods=2
+k c1 -n bounded create quota q --hard=configmaps=2,pods=2  # one is kube-root-ca.crt
 k c1 -n bounded apply -f - <<'YAML'
 apiVersion: v1
 kind: LimitRange
@@ -137,10 +137,10 @@ spec:
   limits:
   - {type: Container, max: {cpu: 500m}, default: {cpu: 200m}}
 YAML
-eventually says 'configmaps: 0/1' k c1 -n bounded get quota
+eventually says 'configmaps: 1/2' k c1 -n bounded get quota
 k c1 -n bounded create configmap one
 for kc in k k_old; do
-  refused 'configmaps "two" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=1, limited: configmaps=1' \
+  refused 'configmaps "two" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=2, limited: configmaps=2' \
     "$kc" c1 -n bounded create configmap two
 done
 k c1 -n bounded delete configmap one

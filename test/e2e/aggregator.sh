@@ -30,6 +30,7 @@ available() {
     -o 'jsonpath={.status.conditions[?(@.type=="Available")].status}'
 }
 eventually available
+eventually w get --raw /apis/mailbox.kubestellar.io/v1alpha1  # the host serves it a little later
 
 say "the hub's own rules hold for the host's users"
 ! w get mailboxes >"$dir/denied" 2>&1 || fail "the host's admin is nobody in the hub"
@@ -89,6 +90,7 @@ kill "$hub_pid" && wait "$hub_pid" || true
 hub_flags+=(--authorization-kubeconfig "$host_kubeconfig")
 start_hub hub "$hub_port"
 eventually available
+eventually w get --raw /apis/mailbox.kubestellar.io/v1alpha1  # the host serves it a little later
 eventually says '^namespace/default' p --as half get namespaces -o name
 ! p --as stranger get namespaces >"$dir/denied" 2>&1 || fail "stranger reads"
 say "ok"
