@@ -257,10 +257,10 @@ constexpr Row kRows[] = {
 }  // namespace
 
 std::span<const Row> ListRows() {
+  // The forms must live as long as the rows.
+  static std::vector<std::string>* const forms = new std::vector<std::string>;
   static const auto* kAll = [] {
     auto* rows = new std::vector<Row>(std::begin(kRows), std::end(kRows));
-    // The forms must live as long as the rows.
-    auto* forms = new std::vector<std::string>;
     forms->reserve(64);
     for (const char* type :
          {"int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes"}) {
