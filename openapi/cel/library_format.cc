@@ -92,8 +92,9 @@ bool Printable(const Value& value, Steps& steps) {
 std::string InBase(std::uint64_t number, unsigned base, bool upper) {
   static constexpr char kLower[] = "0123456789abcdef";
   static constexpr char kUpper[] = "0123456789ABCDEF";
+  const char* const digits = upper ? kUpper : kLower;
   std::string out;
-  do out.insert(out.begin(), (upper ? kUpper : kLower)[number % base]);
+  do out.insert(out.begin(), digits[number % base]);
   while ((number /= base) != 0);
   return out;
 }
