@@ -94,6 +94,7 @@ TEST(GzipStreamTest, BodyAndDocumentComeBackWhole) {
     EXPECT_EQ(Unzip(reader.ReadAll(16'000)), Text(size) + "middle" + Text(size) + "end");
     response.stream->Cancel();
   }
+  pool->Stop();
 }
 
 TEST(GzipStreamTest, AFullPoolMeansTheReaderDoesTheWork) {
@@ -103,6 +104,7 @@ TEST(GzipStreamTest, AFullPoolMeansTheReaderDoesTheWork) {
   Compress(pool, response);
   Reader reader(*response.stream);
   EXPECT_EQ(Unzip(reader.ReadAll(64 * 1024)), Text(1'000'000));
+  pool->Stop();
 }
 
 TEST(GzipStreamTest, WorksOnlyALittleAheadOfItsReader) {
@@ -141,6 +143,7 @@ TEST(GzipStreamTest, MayBeCancelledAtAnyMoment) {
     response.stream.reset();
     EXPECT_FALSE(*called);
   }
+  pool->Stop();  // a cancelled stream's last task may still hold the pool
 }
 
 }  // namespace
