@@ -12,21 +12,20 @@
 #include <ctime>
 #include <memory>
 
+#include "storage/object/openssl.h"
+
 namespace mailroom::apiserver {
 namespace {
 
-template <auto Free>
-struct Freer {
-  template <typename T>
-  void operator()(T* pointer) const {
-    Free(pointer);
-  }
-};
-using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
-using PrivateKey = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
+using openssl::Bio;
+using openssl::Certificate;
+using openssl::Freer;
+using openssl::PrivateKey;
+using openssl::Reader;
+using openssl::SigningRequest;
+using openssl::Text;
+using openssl::TimeOf;
 using Extension = std::unique_ptr<X509_EXTENSION, Freer<X509_EXTENSION_free>>;
-using SigningRequest = std::unique_ptr<X509_REQ, Freer<X509_REQ_free>>;
 using Names = std::unique_ptr<GENERAL_NAMES, Freer<GENERAL_NAMES_free>>;
 
 Status Failed(std::string_view what) {
@@ -35,16 +34,6 @@ Status Failed(std::string_view what) {
   ERR_clear_error();
   ERR_error_string_n(code, text.data(), text.size());
   return Internal(std::string(what) + (code == 0 ? "" : std::string(": ") + text.data()));
-}
-
-std::string Text(BIO* bio) {
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(bio, &data);
-  return {data, static_cast<std::size_t>(size)};
-}
-
-Bio Reader(std::string_view text) {
-  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
 Result<PrivateKey> ParseKey(std::string_view pem) {
@@ -216,12 +205,6 @@ std::vector<std::string> AlternativeNames(X509* cert) {
     }
   }
   return out;
-}
-
-std::chrono::system_clock::time_point TimeOf(const ASN1_TIME* time) {
-  std::tm parts{};
-  ASN1_TIME_to_tm(time, &parts);
-  return std::chrono::system_clock::from_time_t(timegm(&parts));
 }
 
 }  // namespace

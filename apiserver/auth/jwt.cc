@@ -12,20 +12,15 @@
 #include <algorithm>
 
 #include "openapi/base64.h"
-#include "storage/object/json_path.h"
 #include "storage/object/access_limits.h"
+#include "storage/object/json_path.h"
+#include "storage/object/openssl.h"
 
 namespace mailroom::apiserver {
 namespace {
 
-template <auto Free>
-struct Freer {
-  template <typename T>
-  void operator()(T* pointer) const {
-    Free(pointer);
-  }
-};
-using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
+using openssl::Bio;
+using openssl::Freer;
 using Digest = std::unique_ptr<EVP_MD_CTX, Freer<EVP_MD_CTX_free>>;
 using Number = std::unique_ptr<BIGNUM, Freer<BN_free>>;
 using Signature = std::unique_ptr<ECDSA_SIG, Freer<ECDSA_SIG_free>>;

@@ -8,34 +8,22 @@
 #include <ctime>
 #include <memory>
 
+#include "storage/object/openssl.h"
+
 namespace mailroom::client {
 namespace {
 
-template <auto Free>
-struct Freer {
-  template <typename T>
-  void operator()(T* pointer) const {
-    Free(pointer);
-  }
-};
-using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
-using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
-using SigningRequest = std::unique_ptr<X509_REQ, Freer<X509_REQ_free>>;
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
+using openssl::Bio;
+using openssl::Certificate;
+using Key = openssl::PrivateKey;
+using openssl::Reader;
+using openssl::SigningRequest;
+using openssl::Text;
+using openssl::TimeOf;
 
 Status Failed(std::string_view what) {
   ERR_clear_error();
   return Internal(what);
-}
-
-std::string Text(BIO* bio) {
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(bio, &data);
-  return {data, static_cast<std::size_t>(size)};
-}
-
-Bio Reader(std::string_view text) {
-  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
 // As UTF-8 outright: OpenSSL's tables allow no common name above 64 bytes.
@@ -49,12 +37,6 @@ Certificate ReadCertificate(std::string_view pem) {
   Certificate cert(PEM_read_bio_X509(Reader(pem).get(), nullptr, nullptr, nullptr));
   ERR_clear_error();
   return cert;
-}
-
-std::chrono::system_clock::time_point TimeOf(const ASN1_TIME* time) {
-  std::tm parts{};
-  ASN1_TIME_to_tm(time, &parts);
-  return std::chrono::system_clock::from_time_t(timegm(&parts));
 }
 
 }  // namespace
