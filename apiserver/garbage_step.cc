@@ -5,6 +5,7 @@
 #include "apiserver/finalize.h"
 #include "apiserver/kinds.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -35,6 +36,11 @@ GarbageStep::GarbageStep(const Hub& hub, const OwnerIndex& index)
 void GarbageStep::Forget(const ResourceKey& key, std::string_view uid) {
   std::lock_guard lock(mutex_);
   waiting_.erase({key.workspace, std::string(uid)});
+  if (gone_.insert(std::string(uid)).second) gone_order_.emplace_back(uid);
+  if (gone_order_.size() > limits::kRememberedEvents) {
+    gone_.erase(gone_order_.front());
+    gone_order_.pop_front();
+  }
   auto parked = parked_.find(key.workspace);
   if (parked == parked_.end()) return;
   parked->second.erase(key);
@@ -108,6 +114,19 @@ GarbageStep::Fate GarbageStep::FateOf(const Target& target, const OwnerReference
   return IsDeletingDependents(*found) ? Fate::kWaiting : Fate::kAlive;
 }
 
+bool GarbageStep::IsElsewhere(const Target& target, const OwnerReference& owner) const {
+  {
+    std::lock_guard lock(mutex_);
+    if (gone_.contains(owner.uid)) return false;
+  }
+  const auto* type = target.workspace.catalog->FindKind(KindOf(owner.api_version, owner.kind));
+  if (type == nullptr || !type->namespaced) return false;
+  auto found = hub_.store.List(
+      {.scope = {target.key.workspace, type->stored_as, ""},
+       .filter = [&](const Object& object) { return object.meta().uid == owner.uid; }});
+  return found.ok() && !found->entries.empty();
+}
+
 Result<void> GarbageStep::Judge(const Target& target) {
   const std::vector<OwnerReference> owners = OwnersOf(*target.object);
   if (owners.empty()) return Ok();
@@ -124,6 +143,7 @@ Result<void> GarbageStep::Judge(const Target& target) {
         lost.insert(owner.uid);
         break;
       case Fate::kAbsent:
+        if (IsElsewhere(target, owner)) Complain(target, owner);
         lost.insert(owner.uid);
         break;
       case Fate::kOutOfScope:  // can never be resolved
@@ -208,26 +228,29 @@ Result<void> GarbageStep::RemoveFinalizerOf(const Target& target,
 
 void GarbageStep::Complain(const Target& target, const OwnerReference& owner) const {
   const std::string now = FormatTime(hub_.clock.Now());
+  const std::string ns = target.key.ns.empty() ? "default" : target.key.ns;
+  Json about = {{"apiVersion", std::string(target.object->api_version())},
+                {"kind", std::string(target.object->kind())},
+                {"name", target.key.name},
+                {"uid", target.uid()}};
+  if (!target.key.ns.empty()) about["namespace"] = target.key.ns;
   const Json event = {
       {"apiVersion", "v1"},
       {"kind", "Event"},
-      {"metadata", {{"name", target.key.name + "." + owner.uid}, {"namespace", "default"}}},
-      {"involvedObject",
-       {{"apiVersion", std::string(target.object->api_version())},
-        {"kind", std::string(target.object->kind())},
-        {"name", target.key.name},
-        {"uid", target.uid()}}},
+      {"metadata", {{"name", target.key.name + "." + owner.uid}, {"namespace", ns}}},
+      {"involvedObject", std::move(about)},
       {"reason", "OwnerRefInvalidNamespace"},
-      {"message", "ownerRef [" + owner.api_version + "/" + owner.kind + ", name: " + owner.name +
-                      ", uid: " + owner.uid + "] does not exist in namespace " + Quoted("")},
-      {"source", {{"component", "garbage-collector"}}},
+      {"message", "ownerRef [" + owner.api_version + "/" + owner.kind + ", namespace: " +
+                      target.key.ns + ", name: " + owner.name + ", uid: " + owner.uid +
+                      "] does not exist in namespace " + Quoted(target.key.ns)},
+      {"source", {{"component", "garbage-collector-controller"}}},
       {"firstTimestamp", now},
       {"lastTimestamp", now},
       {"count", 1},
       {"type", "Warning"}};
   // Said once; a repetition finds the event there.
-  (void)self_.Insert(target.workspace, target.workspace.catalog->FindShared("", "v1", "events"),
-                     "default", event);
+  (void)self_.Insert(target.workspace, target.workspace.catalog->FindShared("", "v1", "events"), ns,
+                     event);
 }
 
 }  // namespace mailroom::apiserver

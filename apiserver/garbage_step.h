@@ -2,6 +2,7 @@
 // writes. Called by several workers, never for one object at a time by two.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -41,6 +42,8 @@ class GarbageStep {
   Result<void> Orphan(const Target& target);
   Result<void> Judge(const Target& target);
   Fate FateOf(const Target& target, const OwnerReference& owner) const;
+  // Whether an owner that is absent here lives in another namespace.
+  bool IsElsewhere(const Target& target, const OwnerReference& owner) const;
   Result<void> DropOwners(const Target& target, const std::set<std::string>& uids) const;
   // The revision that clearing blockOwnerDeletion made.
   Result<Revision> Unblock(const Target& target) const;
@@ -48,6 +51,7 @@ class GarbageStep {
   Result<void> Delete(const Target& target, const std::string& propagation,
                       Revision revision) const;
   Result<void> RemoveFinalizerOf(const Target& target, std::string_view finalizer) const;
+  // Tells by an Event that the owner cannot own from where it is.
   void Complain(const Target& target, const OwnerReference& owner) const;
 
   const Hub& hub_;
@@ -57,6 +61,8 @@ class GarbageStep {
   // Guarded by mutex_.
   std::map<std::pair<Workspace, std::string>, ResourceKey> waiting_;  // by UID
   std::map<Workspace, std::set<ResourceKey>> parked_;
+  std::set<std::string> gone_;          // UIDs of owners that were seen to go; bounded
+  std::deque<std::string> gone_order_;  // the same, oldest first
 };
 
 }  // namespace mailroom::apiserver
