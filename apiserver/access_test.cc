@@ -87,13 +87,18 @@ TEST_F(Access, ForbiddenNamesWhatWasAsked) {
 TEST(ServeOptions, AreCheckedOnce) {
   auto good = apiserver::ParseOptions({"--data-dir", "d", "--listen=[::1]:0", "--tls-san", "a,b"});
   ASSERT_TRUE(good.ok());
+  EXPECT_EQ(good->syncer_certificate, std::chrono::hours(24));
+  EXPECT_EQ(apiserver::ParseOptions({"--data-dir=d", "--syncer-certificate-duration=90m"})->syncer_certificate,
+            std::chrono::minutes(90));
   EXPECT_EQ(good->host, "::1");
   EXPECT_EQ(good->port, 0);
   EXPECT_EQ(good->extra_sans, (std::vector<std::string>{"a", "b"}));
   for (const std::vector<std::string>& bad : std::vector<std::vector<std::string>>{
            {}, {"--data-dir"}, {"--data-dir", "d", "--listen", "x"}, {"--data-dir", "d", "--nope", "1"},
            {"--data-dir", "d", "--listen", "h:99999"}, {"--data-dir", "d", "--tls-cert-file", "c"},
-           {"--data-dir", "d", "--log-level", "loud"}, {"--data-dir", "d", "--controllers", "maybe"}}) {
+           {"--data-dir", "d", "--log-level", "loud"}, {"--data-dir", "d", "--workers", "0"},
+           {"--data-dir", "d", "--syncer-certificate-duration", "1"},
+           {"--data-dir", "d", "--syncer-certificate-duration", "10ms"}, {"--data-dir", "d", "--controllers", "maybe"}}) {
     EXPECT_FALSE(apiserver::ParseOptions(bad).ok());
   }
 }

@@ -86,4 +86,16 @@ Result<void> MayWriteAccess(Call& call, Json& object, const Json* live) {
                        StringAt(object, {"spec", "role"}));
 }
 
+Result<void> MayOpenWorkspace(Call& call, const Json& object, const Json* live) {
+  const Json* access = Find(object, {"spec", "access"});
+  if (access == nullptr || !access->is_array() || Exempt(call)) return Ok();
+  const Json* before = live == nullptr ? nullptr : Find(*live, {"spec", "access"});
+  if (before != nullptr && *before == *access) return Ok();
+  for (const Json& entry : *access) {
+    TRY(CheckRoleHeld(call, StringAt(object, {"metadata", "name"}), "ClusterRole",
+                      StringAt(entry, {"role"})));
+  }
+  return Ok();
+}
+
 }  // namespace mailroom::apiserver

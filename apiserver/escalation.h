@@ -1,6 +1,6 @@
 // Nobody grants more than they hold: writing a role needs its rules or the verb `escalate`,
-// writing a binding (or a WorkspaceAccess) the rules of its role or the verb `bind`. Functions of
-// the kinds' table; they say nothing where such objects are payload.
+// writing a binding (or a WorkspaceAccess, or a Workspace's access) the rules of its role or the
+// verb `bind`. Functions of the kinds' table; they say nothing where such objects are payload.
 #pragma once
 
 #include "apiserver/call.h"
@@ -11,5 +11,7 @@ namespace mailroom::apiserver {
 Result<void> MayWriteRole(Call& call, Json& object, const Json* live);
 Result<void> MayWriteBinding(Call& call, Json& object, const Json* live);
 Result<void> MayWriteAccess(Call& call, Json& object, const Json* live);
+// For the Workspace object's spec.access; an unchanged one may stay.
+Result<void> MayOpenWorkspace(Call& call, const Json& object, const Json* live);
 
 }  // namespace mailroom::apiserver

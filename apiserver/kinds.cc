@@ -178,7 +178,7 @@ Result<void> PrepareWorkspace(Call& call, Json& object, const Json* live) {
     Set(object, {"status"},
         {{"phase", "Ready"}, {"url", call.hub.external_url + "/clusters/" + name}});
   }
-  return Ok();
+  return MayOpenWorkspace(call, object, live);
 }
 
 std::vector<Cause> ValidateWorkspace(const Call&, const Json& object, const Json* live) {

@@ -1,6 +1,8 @@
 // What the server's own controllers do to workspaces, seen through the API.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "apiserver/expiry.h"
 #include "storage/object/json_path.h"
 #include "test/support/eventually.h"
@@ -145,6 +147,53 @@ TEST_F(LifecycleTest, WatchesEndWithTheirWorkspace) {
     return watch.ended();
   }));
   EXPECT_FALSE(other.ended());
+}
+
+TEST_F(LifecycleTest, NothingOfAWorkspaceOutlivesIt) {
+  const apiserver::Hub& parts = hub.server().dispatcher().hub();
+  const Workspace name("brief");
+  const std::string series = hub.Get("/metrics").text;
+  hub.NewWorkspace("brief", "cluster");
+  const Json schema = {{"openAPIV3Schema", {{"type", "object"}}}};
+  ASSERT_EQ(hub.Do("POST", "/clusters/brief/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                   {{"apiVersion", "apiextensions.k8s.io/v1"}, {"kind", "CustomResourceDefinition"},
+                    {"metadata", {{"name", "widgets.example.com"}}},
+                    {"spec", {{"group", "example.com"}, {"scope", "Namespaced"},
+                              {"names", {{"plural", "widgets"}, {"kind", "Widget"}}},
+                              {"versions", Json::array({{{"name", "v1"}, {"served", true}, {"storage", true},
+                                                         {"schema", schema}}})}}}}).code, 201);
+  ASSERT_EQ(hub.Do("POST", "/clusters/brief/api/v1/namespaces/default/serviceaccounts",
+                   {{"apiVersion", "v1"}, {"kind", "ServiceAccount"}, {"metadata", {{"name", "robot"}}}}).code, 201);
+  const auto asked = hub.Do("POST", "/clusters/brief/api/v1/namespaces/default/serviceaccounts/robot/token",
+                            {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}});
+  const std::string token = StringAt(asked.body, {"status", "token"});
+  ASSERT_TRUE(parts.tokens.Verify(token, {}).ok());
+  const std::weak_ptr<const apiserver::Rbac> rights = parts.authorizer.RbacOf("brief");
+  const std::weak_ptr<const openapi::ResourceType> widgets =
+      parts.workspaces.Find(name)->catalog->FindShared("example.com", "v1", "widgets");
+  ASSERT_FALSE(rights.expired());
+  ASSERT_FALSE(widgets.expired());
+  {
+    TestWatch watch(hub, "/clusters/brief/api/v1/configmaps?watch=1");
+    ASSERT_EQ(hub.Do("DELETE", "/clusters/root/apis/mailbox.kubestellar.io/v1alpha1/workspaces/brief").code, 200);
+    EXPECT_TRUE(Eventually([&] {
+      while (!watch.Next().is_null()) {
+      }
+      return watch.ended();
+    }));
+  }
+  EXPECT_TRUE(Eventually([&] { return rights.expired(); }));
+  EXPECT_TRUE(Eventually([&] { return widgets.expired(); }));
+  EXPECT_EQ(parts.store.Count(name), 0u);
+  EXPECT_FALSE(parts.tokens.Verify(token, {}).ok());
+  auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  const std::string after = hub.Get("/metrics").text;
+  EXPECT_EQ(lines(after), lines(series));
+  EXPECT_EQ(after.find("brief"), std::string::npos);
+  // A successor begins with what its type has and nothing else.
+  hub.NewWorkspace("brief", "cluster");
+  EXPECT_FALSE(parts.tokens.Verify(token, {}).ok());
+  EXPECT_EQ(hub.Get("/clusters/brief/apis/example.com/v1/widgets").code, 404);
 }
 
 TEST_F(LifecycleTest, AWorkspaceHoldsNoMoreThanItMay) {

@@ -179,6 +179,7 @@ std::vector<std::string> LowerCase(std::vector<std::string> names) {
 Result<Identity> IdentityOf(const Options& options, const PkiFiles& pki) {
   Identity identity;
   identity.issuer = options.token_issuer;
+  identity.syncer_certificate = options.syncer_certificate;
   identity.authority = {TRY(ReadTextFile(pki.ca_cert)), TRY(ReadTextFile(pki.ca_key))};
   identity.token_key_pem = TRY(ReadTextFile(options.token_signing_key_file.empty()
                                                 ? pki.service_account_key
@@ -255,7 +256,7 @@ Result<void> Serve(const Options& options) {
   // the server exists.
   std::unique_ptr<Server> server;
   Offload offload;
-  WorkerPool workers(limits::kWorkers, limits::kWorkerQueue, limits::kBlockedWorkers);
+  WorkerPool workers(options.workers, options.queued_requests, limits::kBlockedWorkers);
   std::atomic<bool> ready{false};
   FrontOptions front_options;
   front_options.host = options.host;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "apiserver/client/curl_calls.h"
+#include "apiserver/deadline.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -80,6 +81,18 @@ Setter Count(std::size_t Options::*member) {
   };
 }
 
+// A time of at least a second, as Go writes it.
+Setter Duration(std::string flag, std::chrono::seconds Options::*member) {
+  return [flag, member](Options& options, const std::string& value) -> Result<void> {
+    const auto time = ParseDuration(value);
+    if (!time || *time < std::chrono::seconds(1)) {
+      return BadRequest(flag + " is a time such as 24h or 90m");
+    }
+    options.*member = std::chrono::duration_cast<std::chrono::seconds>(*time);
+    return Ok();
+  };
+}
+
 const std::map<std::string, Setter>& Flags() {
   static const std::map<std::string, Setter> flags = {
       {"--data-dir", Text(&Options::data_dir)},
@@ -97,6 +110,8 @@ const std::map<std::string, Setter>& Flags() {
       {"--tls-san", List(&Options::extra_sans)},
       {"--log-level", SetLevel},
       {"--io-threads", Count(&Options::io_threads)},
+      {"--workers", Count(&Options::workers)},
+      {"--max-queued-requests", Count(&Options::queued_requests)},
       {"--max-request-body-bytes", Count(&Options::body_bytes)},
       {"--max-connections", Count(&Options::connections)},
       {"--controllers", Switch("--controllers", &Options::controllers)},
@@ -119,6 +134,8 @@ const std::map<std::string, Setter>& Flags() {
       {"--service-account-issuer", Text(&Options::token_issuer)},
       {"--service-account-signing-key-file", Text(&Options::token_signing_key_file)},
       {"--service-account-key-file", List(&Options::token_key_files)},
+      {"--syncer-certificate-duration",
+       Duration("--syncer-certificate-duration", &Options::syncer_certificate)},
       {"--audit-log-path", Text(&Options::audit_log_path)},
       {"--audit-policy-file", Text(&Options::audit_policy_file)},
       {"--audit-log-maxsize", Count(&Options::audit_log_max_mib)},
@@ -175,13 +192,15 @@ std::string OptionsUsage() {
          "             [--etcd-user NAME --etcd-password-file F]]\n"
          "         [--client-ca-file F]\n"
          "         [--tls-cert-file F --tls-private-key-file F] [--tls-san NAME,NAME...]\n"
-         "         [--io-threads N] [--max-request-body-bytes N] [--max-connections N]\n"
+         "         [--io-threads N] [--workers N] [--max-queued-requests N]\n"
+         "         [--max-request-body-bytes N] [--max-connections N]\n"
          "         [--untrusted-tenants true|false] [--webhook-refuse loopback,link-local,private|none]\n"
          "         [--requestheader-client-ca-file F --requestheader-allowed-names CN,CN...]\n"
          "         [--requestheader-{username,uid,group}-headers H,H...]\n"
          "         [--requestheader-extra-headers-prefix P,P...] [--authorization-kubeconfig F]\n"
          "         [--service-account-issuer URL] [--service-account-signing-key-file F]\n"
          "         [--service-account-key-file F,F...] [--max-watches-per-user N]\n"
+         "         [--syncer-certificate-duration 24h]\n"
          "         [--audit-log-path F [--audit-policy-file F] [--audit-log-maxsize MIB]\n"
          "          [--audit-log-maxbackup N]] [--encryption-keys-file F]\n"
          "         [--controllers true|false] [--access-log true|false] [--log-level debug|info|warn|error]\n"

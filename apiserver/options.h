@@ -1,6 +1,7 @@
 // The flags of `mailroom serve` as one validated struct.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct Options {
   std::string token_issuer;
   std::string token_signing_key_file;
   std::vector<std::string> token_key_files;
+  std::chrono::seconds syncer_certificate = limits::kSyncerCertificate;  // how long one is good
   std::string audit_log_path, audit_policy_file;
   std::size_t audit_log_max_mib = 0, audit_log_max_backups = 0;  // 0: as limits say
   std::size_t watches_per_user = 0;                              // likewise
@@ -43,6 +45,8 @@ struct Options {
   std::string webhook_refuse = "";     // classes of addresses webhooks may not have
   bool webhook_refuse_given = false;
   std::size_t io_threads = 2;
+  std::size_t workers = limits::kWorkers;             // requests that may wait, at a time
+  std::size_t queued_requests = limits::kWorkerQueue;  // for a worker; more is 429
   std::size_t body_bytes = limits::kBodyBytes;
   std::size_t connections = limits::kConnections;
   bool access_log = false;  // a line for each request

@@ -83,9 +83,9 @@ Result<void> AddName(X509_NAME* name, const char* field, std::string_view value)
 }
 
 // A version 3 certificate with a random serial number, the key and the validity set. It starts
-// in the past, so that clocks a little behind ours accept it.
+// in the past, so that clocks a little behind ours accept it; one that lives shortly, by less.
 Result<Certificate> Draft(EVP_PKEY* key, Validity validity) {
-  constexpr long kSkew = 300;
+  constexpr long kSkew = 300, kPart = 8;
   Certificate cert(X509_new());
   std::array<unsigned char, 16> serial{};
   if (!cert || RAND_bytes(serial.data(), static_cast<int>(serial.size())) != 1) {
@@ -93,11 +93,12 @@ Result<Certificate> Draft(EVP_PKEY* key, Validity validity) {
   }
   serial[0] = static_cast<unsigned char>((serial[0] & 0x7f) | 0x40);
   const long seconds = static_cast<long>(validity.count());
+  const long skew = std::min(kSkew, std::abs(seconds) / kPart);
   std::unique_ptr<BIGNUM, Freer<BN_free>> number(
       BN_bin2bn(serial.data(), static_cast<int>(serial.size()), nullptr));
   if (X509_set_version(cert.get(), 2) != 1 ||
       BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(cert.get())) == nullptr ||
-      X509_gmtime_adj(X509_getm_notBefore(cert.get()), seconds < 0 ? seconds - kSkew : -kSkew) ==
+      X509_gmtime_adj(X509_getm_notBefore(cert.get()), seconds < 0 ? seconds - skew : -skew) ==
           nullptr ||
       X509_gmtime_adj(X509_getm_notAfter(cert.get()), seconds) == nullptr ||
       X509_set_pubkey(cert.get(), key) != 1) {

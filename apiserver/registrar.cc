@@ -23,7 +23,8 @@ constexpr std::string_view kAccountUid = "kubernetes.io/service-account.uid";
 
 class Running final : public Registrar {
  public:
-  Running(const Hub& hub, const KeyPair& authority) : hub_(hub), authority_(authority) {}
+  Running(const Hub& hub, const KeyPair& authority, Validity syncer_validity)
+      : hub_(hub), authority_(authority), syncer_validity_(syncer_validity) {}
   ~Running() override {
     thread_.request_stop();
     wake_.notify_all();
@@ -159,7 +160,7 @@ class Running final : public Registrar {
         return Edit(workspace, key, "status",
                     [&](Json& edited) { condition(edited, "Failed", "SignerValidationFailure"); });
       case SigningStep::Kind::kSign: {
-        const std::string pem = TRY(CertificateFor(authority_, request));
+        const std::string pem = TRY(CertificateFor(authority_, request, syncer_validity_));
         return Edit(workspace, key, "status", [&](Json& edited) {
           edited["status"]["certificate"] = openapi::EncodeBase64(pem);
         });
@@ -266,6 +267,7 @@ class Running final : public Registrar {
 
   const Hub& hub_;
   const KeyPair& authority_;
+  const Validity syncer_validity_;
   std::vector<Feed> feeds_;        // registrar thread only, after Begin
   std::set<ResourceKey> pending_;  // likewise
   std::mutex mutex_;
@@ -276,8 +278,9 @@ class Running final : public Registrar {
 
 }  // namespace
 
-Result<std::unique_ptr<Registrar>> Registrar::Start(const Hub& hub, const KeyPair& authority) {
-  auto running = std::make_unique<Running>(hub, authority);
+Result<std::unique_ptr<Registrar>> Registrar::Start(const Hub& hub, const KeyPair& authority,
+                                                    Validity syncer_validity) {
+  auto running = std::make_unique<Running>(hub, authority, syncer_validity);
   TRY(running->Begin());
   return std::unique_ptr<Registrar>(std::move(running));
 }

@@ -13,7 +13,9 @@ namespace mailroom::apiserver {
 
 class Registrar {
  public:
-  static Result<std::unique_ptr<Registrar>> Start(const Hub& hub, const KeyPair& authority);
+  // Syncers get certificates that are good for `syncer_validity`.
+  static Result<std::unique_ptr<Registrar>> Start(const Hub& hub, const KeyPair& authority,
+                                                  Validity syncer_validity);
   virtual ~Registrar() = default;  // stops and joins
 };
 

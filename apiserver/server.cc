@@ -30,7 +30,8 @@ class Running final : public Server {
           TokenKeys keys, const Options& options)
       : store_(std::move(store)), cache_(std::move(cache)), workspaces_(*cache_),
         admission_(admission::Admission::Make(*cache_, {options.webhook_addresses, Clock::Real()})),
-        authority_(options.identity.authority), audit_(options.audit),
+        authority_(options.identity.authority),
+        syncer_certificate_(options.identity.syncer_certificate), audit_(options.audit),
         watches_(options.watches_per_user),
         authorizer_(*cache_, options.delegate),
         tokens_(std::move(keys), options.identity.issuer.empty() ? options.external_url
@@ -83,7 +84,7 @@ class Running final : public Server {
 
   Result<void> StartControllers() override {
     lifecycle_ = TRY(Lifecycle::Start(hub_, root_ca_));
-    registrar_ = TRY(Registrar::Start(hub_, authority_));
+    registrar_ = TRY(Registrar::Start(hub_, authority_, syncer_certificate_));
     return Ok();
   }
   void StopControllers() override {
@@ -92,14 +93,18 @@ class Running final : public Server {
   }
 
  private:
-  // What is open in a workspace ends with it.
+  // What is open in a workspace ends with it, and what was read from it is forgotten.
   Result<void> FollowRemovals() {
     HubWatch::Options options;
     options.name = "removals";
     options.scope = {Workspace(std::string(kRootWorkspace)), kWorkspacesResource, ""};
     options.filter = [](const Object&) { return true; };
     options.change = [this](const ResourceKey& key, const Object*, const Object* now) {
-      if (now == nullptr) workspaces_.Removed(Workspace(key.name));
+      if (now != nullptr) return;
+      const Workspace gone(key.name);
+      authorizer_.Forget(gone);
+      admission_->Forget(gone);
+      workspaces_.Removed(gone);
     };
     removals_ = TRY(HubWatch::Start(*cache_, std::move(options)));
     return Ok();
@@ -158,6 +163,7 @@ class Running final : public Server {
   std::unique_ptr<admission::Admission> admission_;
   std::unique_ptr<admission::QuotaController> quotas_;
   const KeyPair authority_;
+  const Validity syncer_certificate_;
   const std::shared_ptr<const Audit> audit_;
   WatchQuota watches_;
   Authorizer authorizer_;

@@ -21,6 +21,7 @@ struct Identity {
   std::string token_key_pem = {};       // signs them
   std::vector<std::string> believed_token_keys = {};  // PEM; those whose tokens still hold
   KeyPair authority = {};               // signs client certificates
+  Validity syncer_certificate = limits::kSyncerCertificate;  // how long a syncer's is good
   RequestHeaders request_headers = {};
 };
 

@@ -204,12 +204,12 @@ SigningStep NextSigningStep(const Hub& hub, const Workspace& workspace, const Js
   return {};
 }
 
-Result<std::string> CertificateFor(const KeyPair& authority, const Json& request) {
+Result<std::string> CertificateFor(const KeyPair& authority, const Json& request,
+                                   Validity syncer_validity) {
   using std::chrono::seconds;
   const bool syncer = StringAt(request, {"spec", "signerName"}) == kSyncerSigner;
-  const seconds longest = syncer ? seconds(limits::kSyncerCertificate)
-                                 : seconds(limits::kClientCertificate);
-  const seconds shortest = limits::kRequestCertificateShortest;
+  const seconds longest = syncer ? syncer_validity : seconds(limits::kClientCertificate);
+  const seconds shortest = std::min(seconds(limits::kRequestCertificateShortest), longest);
   const seconds asked(IntAt(request, {"spec", "expirationSeconds"}, longest.count()));
   return SignClient(authority, RequestPem(request), std::clamp(asked, shortest, longest));
 }

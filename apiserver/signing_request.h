@@ -29,7 +29,8 @@ struct SigningStep {
 };
 SigningStep NextSigningStep(const Hub& hub, const Workspace& workspace, const Json& request);
 
-// The certificate of an approved request, PEM.
-Result<std::string> CertificateFor(const KeyPair& authority, const Json& request);
+// The certificate of an approved request, PEM. A syncer's is good for at most `syncer_validity`.
+Result<std::string> CertificateFor(const KeyPair& authority, const Json& request,
+                                   Validity syncer_validity);
 
 }  // namespace mailroom::apiserver

@@ -40,6 +40,10 @@ class RecentParts {
     entries_.push_front({name, std::move(parts)});
     if (entries_.size() > limits::kRecentDefinitions) entries_.pop_back();
   }
+  void Forget(const Workspace& name) {
+    std::lock_guard lock(mutex_);
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.name == name; });
+  }
 
  private:
   struct Entry {
@@ -99,6 +103,7 @@ void Workspaces::Removed(const Workspace& name) const {
     std::lock_guard lock(mutex_);
     derived_.erase(name);
   }
+  Recent().Forget(name);
   std::map<std::uint64_t, std::function<void()>> ends;
   {
     std::lock_guard lock(open_->mutex);

@@ -24,6 +24,8 @@ class Chain final : public Admission {
            store_.LastChange(workspace, kLimitRanges) != Revision();
   }
 
+  void Forget(const Workspace& workspace) override { configurations_.Forget(workspace); }
+
   Result<bool> Mutate(Attributes& attributes, Json* object) override {
     const ConfigurationPtr configuration = ConfigurationFor(attributes);
     bool changed = ApplyLimits(attributes, object);

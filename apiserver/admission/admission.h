@@ -33,6 +33,8 @@ class Admission {
   // when that is anything. Forbidden when a quota would be exceeded.
   virtual Result<bool> Charge(const Attributes& attributes, const Json& object,
                               storage::Txn& txn) = 0;
+  // The workspace is gone: drops what was read from it.
+  virtual void Forget(const Workspace& workspace) = 0;
 };
 
 }  // namespace mailroom::admission

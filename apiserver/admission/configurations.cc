@@ -99,4 +99,9 @@ ConfigurationPtr Configurations::Parse(const Workspace& workspace) const {
   return out;
 }
 
+void Configurations::Forget(const Workspace& workspace) {
+  std::lock_guard lock(mutex_);
+  parsed_.erase(workspace);
+}
+
 }  // namespace mailroom::admission

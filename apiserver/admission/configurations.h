@@ -29,6 +29,7 @@ class Configurations {
   explicit Configurations(const storage::CachedStore& store) : store_(store) {}
   // Of the workspace as it is now; null when there is none.
   ConfigurationPtr Of(const Workspace& workspace);
+  void Forget(const Workspace& workspace);
 
  private:
   static constexpr std::size_t kKinds = 6;

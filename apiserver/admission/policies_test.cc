@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "apiserver/admission/configurations.h"
 #include "apiserver/admission/webhook_stand.h"
 #include "test/support/test_hub.h"
 
@@ -310,6 +311,16 @@ TEST_F(PoliciesTest, MatchConditionsOfWebhooks) {
   // No data: the condition has no value, and the webhook does not say Ignore.
   const auto broken = Create("c");
   EXPECT_EQ(broken.code, 403) << broken.text;
+}
+
+TEST_F(PoliciesTest, AreForgottenWithTheirWorkspace) {
+  Policy({{"validations", Validation("true")}});
+  Bind();
+  Configurations configurations(hub_.server().dispatcher().hub().store);
+  const std::weak_ptr<const Configuration> parsed = configurations.Of(Workspace("c1"));
+  ASSERT_FALSE(parsed.expired());
+  configurations.Forget(Workspace("c1"));
+  EXPECT_TRUE(parsed.expired());
 }
 
 TEST_F(PoliciesTest, InertInWorkloadWorkspaces) {

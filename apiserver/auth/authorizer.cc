@@ -105,6 +105,11 @@ RbacPtr Authorizer::RbacOf(std::string_view workspace) const {
   return now;
 }
 
+void Authorizer::Forget(const Workspace& workspace) const {
+  std::unique_lock lock(mutex_);
+  rbac_.erase(workspace.name());
+}
+
 std::shared_ptr<const WorkspaceAccess> Authorizer::Access() const {
   {
     std::shared_lock lock(mutex_);
@@ -138,6 +143,12 @@ void Authorizer::VisitRules(const User& user, std::string_view workspace, std::s
     granted = member = true;
     auto why = [&] { return "WorkspaceAccess " + Quoted(grant->name); };
     if (!visit_root_role(grant->role, why)) return;
+  }
+  if (object != nullptr) {
+    for (const std::string& role : RolesByWorkspace(*object, user)) {
+      granted = member = true;
+      if (!visit_root_role(role, [&] { return "Workspace " + Quoted(workspace); })) return;
+    }
   }
   if (granted) {
     // Who may enter may also look around and ask what they may do.

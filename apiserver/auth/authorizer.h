@@ -1,6 +1,6 @@
 // May this user do that there. In order: masters may do everything; everybody may ask for health
-// and version; a syncer reaches its own mailbox with the verbs its work needs; root's grants open
-// whole workspaces; and where policy is live, the workspace's own RBAC decides. Rules are read
+// and version; a syncer reaches its own mailbox with the verbs its work needs; root's grants (or
+// the Workspace object's own) open whole workspaces; and where policy is live, the workspace's own RBAC decides. Rules are read
 // from snapshots that change only with their objects. Thread-safe.
 #pragma once
 
@@ -35,6 +35,8 @@ class Authorizer {
   Rules RulesFor(const User& user, std::string_view workspace, std::string_view ns) const;
   // The workspace's roles and bindings; null when there are none.
   RbacPtr RbacOf(std::string_view workspace) const;
+  // The workspace is gone: drops what was read from it.
+  void Forget(const Workspace& workspace) const;
   // Whether decisions about root may block.
   bool Delegates() const { return delegate_ != nullptr; }
   // Whether the workspace's own policy objects act on it. False for an unknown one.

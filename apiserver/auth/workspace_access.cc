@@ -29,6 +29,16 @@ std::string SubjectOf(const Json& subject) {
                          name);
 }
 
+// Everything a grant may call the user. Groups of a workspace's own identities mean nothing
+// outside it.
+std::vector<std::string> SubjectsOf(const User& user) {
+  std::vector<std::string> out = {UserSubject(user.home, user.name)};
+  if (user.home == openapi::kRootWorkspace) {
+    for (const std::string& group : user.groups) out.push_back(GroupSubject(group));
+  }
+  return out;
+}
+
 }  // namespace
 
 bool Grant::Covers(std::string_view workspace_name, const Object* workspace) const {
@@ -78,16 +88,30 @@ std::shared_ptr<const WorkspaceAccess> WorkspaceAccess::Read(const storage::Cach
 std::vector<const Grant*> WorkspaceAccess::Of(const User& user) const {
   std::vector<const Grant*> out;
   if (by_subject_.empty()) return out;
-  auto add = [&](const std::string& subject) {
+  for (const std::string& subject : SubjectsOf(user)) {
     auto it = by_subject_.find(subject);
     if (it != by_subject_.end()) out.insert(out.end(), it->second.begin(), it->second.end());
-  };
-  add(UserSubject(user.home, user.name));
-  // Groups of a workspace's own identities mean nothing outside it.
-  if (user.home == openapi::kRootWorkspace) {
-    for (const std::string& group : user.groups) add(GroupSubject(group));
   }
   return out;
+}
+
+std::vector<std::string> RolesByWorkspace(const Object& workspace, const User& user) {
+  // Most carry none, and are asked about with every request.
+  if (workspace.bytes().find("\"access\":") == std::string_view::npos) return {};
+  const Json tree = workspace.ToJson();
+  const Json* access = Find(tree, {"spec", "access"});
+  if (access == nullptr || !access->is_array()) return {};
+  const std::vector<std::string> names = SubjectsOf(user);
+  std::vector<std::string> roles;
+  for (const Json& entry : *access) {
+    const Json* subjects = Find(entry, {"subjects"});
+    if (subjects == nullptr || !subjects->is_array()) continue;
+    const bool meant = std::any_of(subjects->begin(), subjects->end(), [&](const Json& subject) {
+      return std::find(names.begin(), names.end(), SubjectOf(subject)) != names.end();
+    });
+    if (meant) roles.push_back(StringAt(entry, {"role"}));
+  }
+  return roles;
 }
 
 }  // namespace mailroom::apiserver

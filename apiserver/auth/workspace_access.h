@@ -1,5 +1,6 @@
-// Root's grants of whole workspaces (WorkspaceAccess), parsed and indexed by subject: an immutable
-// snapshot, made again only when a grant changed.
+// Root's grants of whole workspaces. Those of WorkspaceAccess objects are parsed and indexed by
+// subject: an immutable snapshot, made again only when a grant changed. Those a Workspace object
+// carries itself (spec.access) are read from it when somebody asks for that workspace.
 #pragma once
 
 #include <map>
@@ -39,5 +40,8 @@ class WorkspaceAccess {
   std::vector<std::shared_ptr<const Grant>> grants_;
   std::map<std::string, std::vector<const Grant*>, std::less<>> by_subject_;
 };
+
+// The roles (ClusterRoles of root) that the Workspace object's spec.access gives the user.
+std::vector<std::string> RolesByWorkspace(const Object& workspace, const User& user);
 
 }  // namespace mailroom::apiserver
