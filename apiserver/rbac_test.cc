@@ -163,6 +163,60 @@ TEST_F(Rights, RootGrantsWholeWorkspaces) {
   EXPECT_EQ(blue("GET", "/clusters/wds1/api/v1/configmaps"), 403);
 }
 
+TEST_F(Rights, AWorkspaceSaysItselfWhoMayEnter) {
+  const std::string workspaces = "/apis/mailbox.kubestellar.io/v1alpha1/workspaces";
+  auto workspace = [](const std::string& name, const Json& access) {
+    return Json{{"apiVersion", "mailbox.kubestellar.io/v1alpha1"}, {"kind", "Workspace"},
+                {"metadata", {{"name", name}}}, {"spec", {{"type", "wds"}, {"access", access}}}};
+  };
+  const Json robot = {{"kind", "ServiceAccount"}, {"name", "robot"}, {"namespace", "default"},
+                      {"workspace", "c1"}};
+  const auto made = hub.Do("POST", workspaces,
+                           workspace("open", Json::array({{{"role", "edit"}, {"subjects", Json::array({UserSubject("alice"), robot})}},
+                                                          {{"role", "view"}, {"subjects", Json::array({GroupSubject("blues")})}}})));
+  ASSERT_EQ(made.code, 201) << made.text;
+  const std::string maps = "/clusters/open/api/v1/namespaces/default/configmaps";
+  EXPECT_EQ(As("alice", {}, "POST", maps, ConfigMap("a")).code, 201);
+  EXPECT_EQ(Code("alice", "GET", "/clusters/open/apis"), 200) << "may look around";
+  EXPECT_EQ(Code("alice", "GET", "/clusters/wds1/api/v1/namespaces/default/configmaps"), 403);
+  EXPECT_EQ(Code("alice", "GET", "/clusters/*/api/v1/configmaps"), 403);
+  EXPECT_EQ(As("dora", {"blues"}, "GET", maps).code, 200);
+  EXPECT_EQ(As("dora", {"blues"}, "POST", maps, ConfigMap("b")).code, 403);
+  EXPECT_EQ(Code("dora", "GET", maps), 403);
+  hub.Do("POST", "/clusters/c1/api/v1/namespaces/default/serviceaccounts",
+         {{"apiVersion", "v1"}, {"kind", "ServiceAccount"}, {"metadata", {{"name", "robot"}}}});
+  const auto token = hub.Do("POST", "/clusters/c1/api/v1/namespaces/default/serviceaccounts/robot/token",
+                            {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}});
+  Request request;
+  request.method = "GET";
+  request.path = maps;
+  request.headers.Add("authorization", "Bearer " + StringAt(token.body, {"status", "token"}));
+  EXPECT_EQ(hub.Send(request).code, 200) << "an account of another workspace that was named";
+  request.path = "/clusters/wds1/api/v1/namespaces/default/configmaps";
+  EXPECT_EQ(hub.Send(request).code, 403);
+  // What is taken away is gone with the next request.
+  hub.Do("PATCH", workspaces + "/open", {{"spec", {{"access", nullptr}}}}, "application/merge-patch+json");
+  EXPECT_EQ(Code("alice", "GET", maps), 403);
+  // Whoever may make workspaces opens them with rights of their own only.
+  Make(kRbac + "/clusterroles", "ClusterRole", "maker",
+       {{"rules", Json::array({RuleOf({"*"}, {"mailbox.kubestellar.io"}, {"workspaces"}),
+                               RuleOf({"get"}, {""}, {"configmaps"})})}});
+  Make(kRbac + "/clusterroles", "ClusterRole", "looker",
+       {{"rules", Json::array({RuleOf({"get"}, {""}, {"configmaps"})})}});
+  Make(kRbac + "/clusterrolebindings", "ClusterRoleBinding", "maker",
+       {{"roleRef", RoleRef("ClusterRole", "maker")}, {"subjects", Json::array({UserSubject("carl")})}});
+  auto opens = [&](const std::string& name, const std::string& role) {
+    return As("carl", {}, "POST", workspaces,
+              workspace(name, Json::array({{{"role", role}, {"subjects", Json::array({UserSubject("carl")})}}})));
+  };
+  EXPECT_EQ(opens("mine", "looker").code, 201);
+  const auto denied = opens("theirs", "cluster-admin");
+  EXPECT_EQ(denied.code, 403);
+  EXPECT_NE(denied.text.find("is attempting to grant RBAC permissions not currently held"), std::string::npos);
+  EXPECT_EQ(opens("theirs", "none").code, 404);
+  EXPECT_EQ(hub.Do("POST", workspaces, workspace("bad", Json::array({{{"role", "edit"}}}))).code, 422);
+}
+
 TEST_F(Rights, ReadingAllWorkspacesNeedsItsOwnGrant) {
   const Json subjects = Json::array({UserSubject("alice")});
   Grant("every", {{"subjects", subjects}, {"workspaceNames", {"*"}}, {"role", "view"}});
@@ -275,6 +329,49 @@ TEST_F(Rights, AccessReviewsAnswer) {
   EXPECT_EQ(StringAt(self.body, {"status", "userInfo", "username"}), "alice") << self.text;
   EXPECT_EQ(StringsAt(self.body, {"status", "userInfo", "groups"}),
             (std::vector<std::string>{"devs", "system:authenticated"}));
+}
+
+TEST_F(Rights, ReviewsAreRefusedInKubernetesWords) {
+  struct Case {
+    const char *resource, *body, *message;
+  };
+  const Case cases[] = {
+      {"selfsubjectaccessreviews", R"({"spec": {}})",
+       ".authorization.k8s.io \"\" is invalid: spec.resourceAttributes: Invalid value: \"null\": "
+       "exactly one of nonResourceAttributes or resourceAttributes must be specified"},
+      {"subjectaccessreviews", R"({"metadata": {"name": "x"}, "spec": {"resourceAttributes": {}}})",
+       ".authorization.k8s.io \"\" is invalid: [spec.user: Invalid value: \"\": at least one of user or "
+       "group must be specified, metadata: Invalid value: {\"name\":\"x\"}: must be empty]"},
+      {"subjectaccessreviews",
+       R"({"spec": {"user": "u", "resourceAttributes": {"fieldSelector": {}, "labelSelector": {"rawSelector": "a=b",
+           "requirements": [{"key": "a", "operator": "In"}, {"key": "a", "operator": "Exists", "values": ["x"]}]}}}})",
+       ".authorization.k8s.io \"\" is invalid: [spec.resourceAttributes.fieldSelector.requirements: "
+       "Required value: when spec.resourceAttributes.fieldSelector is specified, requirements or rawSelector is required, "
+       "spec.resourceAttributes.labelSelector.rawSelector: Invalid value: \"a=b\": may not specified at the same time as "
+       "requirements, spec.resourceAttributes.labelSelector.requirements[0].values: Required value: must be specified when "
+       "`operator` is 'In' or 'NotIn', spec.resourceAttributes.labelSelector.requirements[1].values: Forbidden: may not be "
+       "specified when `operator` is 'Exists' or 'DoesNotExist']"},
+      {"namespaces/default/localsubjectaccessreviews",
+       R"({"metadata": {"name": "x"}, "spec": {"user": "u", "nonResourceAttributes": {"path": "/a", "verb": "get"}}})",
+       ".authorization.k8s.io \"\" is invalid: [metadata: Invalid value: {\"name\":\"x\"}: must be "
+       "empty except for namespace, spec.nonResourceAttributes: Invalid value: {\"path\":\"/a\",\"verb\":\"get\"}: "
+       "disallowed on this kind of request]"},
+      {"namespaces/default/localsubjectaccessreviews",
+       R"({"spec": {"user": "u", "resourceAttributes": {"namespace": "other", "verb": "get", "resource": "pods"}}})",
+       ".authorization.k8s.io \"\" is invalid: spec.resourceAttributes.namespace: Invalid value: "
+       "\"other\": must match metadata.namespace"},
+      {"namespaces/default/localsubjectaccessreviews", R"({"metadata": {"namespace": "other"}, "spec": {}})",
+       "the namespace of the provided object does not match the namespace sent on the request"},
+      {"selfsubjectrulesreviews", R"({"spec": {}})", "no namespace on request"},
+  };
+  for (const Case& each : cases) {
+    const auto answer = hub.Do("POST", c1 + "/apis/authorization.k8s.io/v1/" + each.resource, *ParseJson(each.body));
+    EXPECT_EQ(StringAt(answer.body, {"message"}), each.message);
+  }
+  const auto rules = hub.Do("POST", c1 + "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+                            {{"metadata", {{"name", "x"}}}, {"spec", {{"namespace", "default"}}}});
+  EXPECT_EQ(rules.code, 201) << "a name is no matter there";
+  EXPECT_EQ(*Find(rules.body, {"spec"}), Json::object());
 }
 
 TEST_F(Rights, ImpersonationNeedsTheRight) {

@@ -6,6 +6,7 @@
 #include "apiserver/render.h"
 #include "apiserver/verbs.h"
 #include "storage/object/json_path.h"
+#include "storage/object/selector.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -28,38 +29,82 @@ User UserOf(const Call& call, const Json& spec) {
   return user;
 }
 
-Status InvalidReview(const Call& call, std::vector<Cause> causes) {
-  return Invalid(call.type->gvk.kind, call.type->gvk.group, "", std::move(causes));
-}
-
-Result<void> CheckMetadata(const Call& call, const Json& review) {
-  Json metadata = review.value("metadata", Json::object());
-  for (const char* ignored : {"managedFields", "creationTimestamp", "namespace"}) {
-    metadata.erase(ignored);
+// What is wrong with the selector of a request that is asked about. Operators this server does not
+// know are allowed: newer clients may ask newer authorizers.
+void CheckSelector(const Json& attributes, const std::string& member, std::vector<Cause>& causes) {
+  const Json* selector = Find(attributes, {member});
+  if (selector == nullptr || !selector->is_object()) return;
+  const std::string path = "spec.resourceAttributes." + member;
+  const std::string raw = StringAt(*selector, {"rawSelector"});
+  const Json* requirements = Find(*selector, {"requirements"});
+  const bool required = requirements != nullptr && requirements->is_array() && !requirements->empty();
+  if (!raw.empty() && required) {
+    causes.push_back(InvalidValue(path + ".rawSelector", Quoted(raw),
+                                  "may not specified at the same time as requirements"));
   }
-  if (metadata.empty()) return Ok();
-  return InvalidReview(call, {InvalidValue("metadata", DumpJson(metadata), "must be empty")});
+  if (raw.empty() && !required) {
+    causes.push_back(RequiredValue(path + ".requirements",
+                                   "when " + path + " is specified, requirements or rawSelector is "
+                                   "required"));
+  }
+  if (!required) return;
+  for (std::size_t i = 0; i < requirements->size(); ++i) {
+    const Json& each = (*requirements)[i];
+    const std::string where = path + ".requirements[" + std::to_string(i) + "]";
+    const std::string op = StringAt(each, {"operator"}), key = StringAt(each, {"key"});
+    const bool values = !StringsAt(each, {"values"}).empty();
+    if (key.empty() && member == "fieldSelector") {
+      causes.push_back(RequiredValue(where + ".key", "must be specified"));
+    }
+    if ((op == "In" || op == "NotIn") && !values) {
+      causes.push_back(RequiredValue(where + ".values",
+                                     "must be specified when `operator` is 'In' or 'NotIn'"));
+    }
+    if ((op == "Exists" || op == "DoesNotExist") && values) {
+      causes.push_back(ForbiddenValue(
+          where + ".values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+    }
+    const std::string bad_key = member == "labelSelector" ? CheckLabelKey(key) : "";
+    if (!bad_key.empty()) causes.push_back(InvalidValue(where + ".key", Quoted(key), bad_key));
+  }
 }
 
-Result<void> CheckSpec(const Call& call, const Json& spec, bool about_others) {
+std::vector<Cause> SpecCauses(const Json& spec, bool about_others) {
   std::vector<Cause> causes;
-  const bool resource = Find(spec, {"resourceAttributes"}) != nullptr;
-  const bool path = Find(spec, {"nonResourceAttributes"}) != nullptr;
-  if (resource && path) {
-    causes.push_back(InvalidValue("spec.nonResourceAttributes",
-                                  DumpJson(*Find(spec, {"nonResourceAttributes"})),
+  const Json* resource = Find(spec, {"resourceAttributes"});
+  const Json* path = Find(spec, {"nonResourceAttributes"});
+  if (resource != nullptr && path != nullptr) {
+    causes.push_back(InvalidValue("spec.nonResourceAttributes", DumpJson(*path),
                                   "cannot be specified in combination with resourceAttributes"));
-  } else if (!resource && !path) {
+  } else if (resource == nullptr && path == nullptr) {
     causes.push_back(
-        InvalidValue("spec.resourceAttributes", "null",
+        InvalidValue("spec.resourceAttributes", "\"null\"",
                      "exactly one of nonResourceAttributes or resourceAttributes must be specified"));
   }
   if (about_others && StringAt(spec, {"user"}).empty() && StringsAt(spec, {"groups"}).empty()) {
     causes.push_back(InvalidValue("spec.user", "\"\"",
                                   "at least one of user or group must be specified"));
   }
+  if (resource != nullptr) {
+    CheckSelector(*resource, "fieldSelector", causes);
+    CheckSelector(*resource, "labelSelector", causes);
+  }
+  return causes;
+}
+
+// Reviews of access have nothing but a spec.
+void CheckMetadata(const Json& review, const char* what, std::vector<Cause>& causes) {
+  Json metadata = review.value("metadata", Json::object());
+  for (const char* ignored : {"managedFields", "creationTimestamp", "namespace"}) {
+    metadata.erase(ignored);
+  }
+  if (!metadata.empty()) causes.push_back(InvalidValue("metadata", DumpJson(metadata), what));
+}
+
+Result<void> Check(const Call& call, std::vector<Cause> causes) {
   if (causes.empty()) return Ok();
-  return InvalidReview(call, std::move(causes));
+  // Kubernetes names no kind here.
+  return Invalid("", call.type->gvk.group, "", std::move(causes));
 }
 
 Json StatusOf(const Call& call, const User& user, const Json& spec) {
@@ -89,21 +134,24 @@ Json StatusOf(const Call& call, const User& user, const Json& spec) {
 
 Result<void> SelfSubjectAccess(Call& call, Json& review) {
   const Json& spec = review["spec"];
-  TRY(CheckSpec(call, spec, false));
+  std::vector<Cause> causes = SpecCauses(spec, false);
+  CheckMetadata(review, "must be empty", causes);
+  TRY(Check(call, std::move(causes)));
   review["status"] = StatusOf(call, call.user, spec);
   return Ok();
 }
 
 Result<void> SubjectAccess(Call& call, Json& review) {
   const Json& spec = review["spec"];
-  TRY(CheckSpec(call, spec, true));
+  std::vector<Cause> causes = SpecCauses(spec, true);
+  CheckMetadata(review, "must be empty", causes);
+  TRY(Check(call, std::move(causes)));
   review["status"] = StatusOf(call, UserOf(call, spec), spec);
   return Ok();
 }
 
 Result<void> LocalSubjectAccess(Call& call, Json& review) {
   const Json& spec = review["spec"];
-  TRY(CheckSpec(call, spec, true));
   const std::string& ns = call.info.ns;
   const std::string named = StringAt(review, {"metadata", "namespace"});
   if (!named.empty() && named != ns) {
@@ -111,16 +159,18 @@ Result<void> LocalSubjectAccess(Call& call, Json& review) {
         "the namespace of the provided object does not match the namespace sent on the request");
   }
   Set(review, {"metadata", "namespace"}, ns);
+  std::vector<Cause> causes = SpecCauses(spec, true);
+  CheckMetadata(review, "must be empty except for namespace", causes);
+  const std::string asked = StringAt(spec, {"resourceAttributes", "namespace"});
+  if (Find(spec, {"resourceAttributes"}) != nullptr && asked != ns) {
+    causes.push_back(InvalidValue("spec.resourceAttributes.namespace", Quoted(asked),
+                                  "must match metadata.namespace"));
+  }
   if (const Json* path = Find(spec, {"nonResourceAttributes"})) {
-    return InvalidReview(call, {InvalidValue("spec.nonResourceAttributes", DumpJson(*path),
-                                             "disallowed on this kind of request")});
+    causes.push_back(InvalidValue("spec.nonResourceAttributes", DumpJson(*path),
+                                  "disallowed on this kind of request"));
   }
-  if (StringAt(spec, {"resourceAttributes", "namespace"}) != ns) {
-    return InvalidReview(
-        call, {InvalidValue("spec.resourceAttributes.namespace",
-                            Quoted(StringAt(spec, {"resourceAttributes", "namespace"})),
-                            "must match metadata.namespace")});
-  }
+  TRY(Check(call, std::move(causes)));
   review["status"] = StatusOf(call, UserOf(call, spec), spec);
   return Ok();
 }
@@ -133,6 +183,9 @@ Result<void> SelfSubjectRules(Call& call, Json& review) {
        call.hub.authorizer.RulesFor(call.user, call.info.workspace.name(), ns)) {
     (rule.urls.empty() ? resources : paths).push_back(RuleToJson(rule));
   }
+  // The answer is a new object: it repeats no question.
+  review["metadata"] = Json::object();
+  review["spec"] = Json::object();
   review["status"] = {{"resourceRules", std::move(resources)},
                       {"nonResourceRules", std::move(paths)},
                       {"incomplete", false}};
@@ -189,7 +242,6 @@ Result<Response> Review(Call& call) {
   Draft draft{std::move(body.tree), std::move(body.duplicates)};
   TRY(Normalize(call, options, draft));
   Json& review = draft.object;
-  TRY(CheckMetadata(call, review));
   TRY(it->second(call, review));
   return RenderTree(call, 201, review);
 }

@@ -10,22 +10,21 @@
 namespace mailroom::apiserver {
 namespace {
 
-Status InvalidRequest(const Call& call, std::vector<Cause> causes) {
-  return Invalid("TokenRequest", "authentication.k8s.io", call.info.name, std::move(causes));
+Status InvalidRequest(std::vector<Cause> causes, const std::string& name = "") {
+  return Invalid("TokenRequest", "authentication.k8s.io", name, std::move(causes));
 }
 
-Result<std::chrono::seconds> ValidityOf(const Call& call, const Json& request) {
+Result<std::chrono::seconds> ValidityOf(const Json& request) {
   const std::int64_t seconds = IntAt(request, {"spec", "expirationSeconds"},
                                      std::chrono::seconds(limits::kTokenDefault).count());
   const std::string field = "spec.expirationSeconds";
   if (seconds < std::chrono::seconds(limits::kTokenShortest).count()) {
-    return InvalidRequest(call, {InvalidValue(field, std::to_string(seconds),
-                                              "may not specify a duration less than 10 minutes")});
+    return InvalidRequest({InvalidValue(field, std::to_string(seconds),
+                                        "may not specify a duration less than 10 minutes")});
   }
   if (seconds > limits::kTokenLongest.count()) {
-    return InvalidRequest(
-        call, {InvalidValue(field, std::to_string(seconds),
-                            "may not specify a duration larger than 2^32 seconds")});
+    return InvalidRequest({InvalidValue(field, std::to_string(seconds),
+                                        "may not specify a duration larger than 2^32 seconds")});
   }
   return std::chrono::seconds(seconds);
 }
@@ -38,7 +37,9 @@ Result<Bound> BoundOf(const Call& call, const Json& request) {
   bound = {StringAt(*ref, {"kind"}), StringAt(*ref, {"name"}), StringAt(*ref, {"uid"})};
   const bool known = bound.kind == "Pod" || bound.kind == "Secret" || bound.kind == "Node";
   if (!known || StringAt(*ref, {"apiVersion"}) != "v1") {
-    return BadRequest("cannot bind token to object of type " + StringAt(*ref, {"apiVersion"}) +
+    const std::string version = StringAt(*ref, {"apiVersion"});
+    return BadRequest("cannot bind token to object of type " +
+                      (version.find('/') == std::string::npos ? "/" + version : version) +
                       ", Kind=" + bound.kind);
   }
   const std::string plural = bound.kind == "Pod" ? "pods" : bound.kind == "Node" ? "nodes" : "secrets";
@@ -67,16 +68,20 @@ Result<Response> RequestToken(Call& call) {
   const openapi::Subresource* sub = call.type->FindSubresource("token");
   Body body = TRY(DecodeBody(call, sub->kind));
   Json& request = body.tree;
+  const std::string name = StringAt(request, {"metadata", "name"});
+  const std::string ns = StringAt(request, {"metadata", "namespace"});
+  if (!ns.empty() && ns != call.info.ns) {
+    return BadRequest(
+        "the namespace of the provided object does not match the namespace sent on the request");
+  }
+  if (!name.empty() && name != call.info.name) {
+    return InvalidRequest({InvalidValue("metadata.name", Quoted(name),
+                                        "must match the service account name if specified")},
+                          call.info.name);
+  }
   TRY(call.hub.store.Freshen());
   const ObjectPtr account = call.hub.store.Get(call.Key());
   if (account == nullptr) return call.NotFoundHere();
-  for (const char* member : {"name", "namespace"}) {
-    const std::string given = StringAt(request, {"metadata", member});
-    const std::string& meant = std::string_view(member) == "name" ? call.info.name : call.info.ns;
-    if (given.empty() || given == meant) continue;
-    return BadRequest("the " + std::string(member) + " of the provided object does not match the " +
-                      member + " sent on the request");
-  }
   TokenSpec spec;
   spec.workspace = call.info.workspace.name();
   spec.ns = call.info.ns;
@@ -84,16 +89,22 @@ Result<Response> RequestToken(Call& call) {
   spec.account_uid = account->meta().uid;
   spec.audiences = StringsAt(request, {"spec", "audiences"});
   if (spec.audiences.empty()) spec.audiences = {call.hub.tokens.IssuerOf(spec.workspace)};
-  spec.validity = TRY(ValidityOf(call, request));
+  spec.validity = TRY(ValidityOf(request));
   spec.bound = TRY(BoundOf(call, request));
+  const std::chrono::seconds told = spec.validity;
+  const bool ours = spec.audiences == std::vector{call.hub.tokens.IssuerOf(spec.workspace)};
+  if (spec.bound.kind == "Pod" && ours && told == kPodTokenTold) {
+    spec.warn_after = told;
+    spec.validity = kPodTokenReal;
+  }
   Set(request, {"metadata", "name"}, call.info.name);
   Set(request, {"metadata", "namespace"}, call.info.ns);
   Set(request, {"spec", "audiences"}, spec.audiences);
-  Set(request, {"spec", "expirationSeconds"}, spec.validity.count());
+  Set(request, {"spec", "expirationSeconds"}, told.count());
   if (!request["spec"].contains("boundObjectRef")) request["spec"]["boundObjectRef"] = nullptr;
   request["status"] = {
       {"token", options.dry_run ? "" : call.hub.tokens.Issue(spec)},
-      {"expirationTimestamp", FormatTime(call.hub.clock.Now() + spec.validity)}};
+      {"expirationTimestamp", FormatTime(call.hub.clock.Now() + told)}};
   return RenderTree(call, 201, request);
 }
 

@@ -1,5 +1,7 @@
 // Tokens and certificates: service accounts, bootstrap tokens, signing requests.
 #include <gtest/gtest.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
 
 #include <chrono>
 #include <thread>
@@ -10,6 +12,7 @@
 #include "apiserver/pki.h"
 #include "openapi/base64.h"
 #include "storage/object/json_path.h"
+#include "storage/object/openssl.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom {
@@ -143,6 +146,36 @@ TEST_F(Tokens, DieWithWhatTheyAreBoundTo) {
   EXPECT_EQ(With(free, path).code, 401) << "a new account of the old name";
 }
 
+TEST_F(Tokens, KubeletsGetMoreThanTheyAskFor) {
+  const auto pod = hub.Do("POST", Base("c1") + "/pods",
+                          {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", {{"name", "p"}}},
+                           {"spec", {{"serviceAccountName", "robot"},
+                                     {"containers", Json::array({{{"name", "c"}, {"image", "i"}}})}}}});
+  ASSERT_EQ(pod.code, 201) << pod.text;
+  const Json ref = {{"kind", "Pod"}, {"apiVersion", "v1"}, {"name", "p"}};
+  const auto asked = RequestToken("c1", {{"boundObjectRef", ref}, {"expirationSeconds", 3607}});
+  EXPECT_EQ(IntAt(asked.body, {"spec", "expirationSeconds"}), 3607);
+  const Json claims = Claims(StringAt(asked.body, {"status", "token"}));
+  EXPECT_EQ(IntAt(claims, {"exp"}) - IntAt(claims, {"iat"}), 365 * 24 * 3600);
+  EXPECT_EQ(IntAt(claims, {"kubernetes.io", "warnafter"}) - IntAt(claims, {"iat"}), 3607);
+  EXPECT_LE(ParseTime(StringAt(asked.body, {"status", "expirationTimestamp"})), IntAt(claims, {"iat"}) + 3608);
+  for (const Json& spec : {Json{{"boundObjectRef", ref}, {"expirationSeconds", 3600}}, Json{{"expirationSeconds", 3607}},
+                           Json{{"boundObjectRef", ref}, {"expirationSeconds", 3607}, {"audiences", {"vault"}}}}) {
+    const Json plain = Claims(Token("c1", spec));
+    EXPECT_EQ(IntAt(plain, {"exp"}) - IntAt(plain, {"iat"}), IntAt(spec, {"expirationSeconds"})) << DumpJson(spec);
+    EXPECT_EQ(Find(plain, {"kubernetes.io", "warnafter"}), nullptr);
+  }
+  auto named = [&](const char* member, const char* value) {
+    return hub.Do("POST", Base("c1") + "/serviceaccounts/robot/token",
+                  {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}, {"metadata", {{member, value}}}});
+  };
+  EXPECT_EQ(StringAt(named("name", "other").body, {"message"}),
+            "TokenRequest.authentication.k8s.io \"robot\" is invalid: metadata.name: Invalid value: \"other\": must "
+            "match the service account name if specified");
+  EXPECT_EQ(named("namespace", "other").code, 400);
+  EXPECT_EQ(named("name", "robot").code, 201);
+}
+
 TEST_F(Tokens, ReviewsAndDiscoveryDocuments) {
   const std::string token = Token("c1");
   auto review = [&](const std::string& ws, const std::string& text, const Json& audiences) {
@@ -196,6 +229,91 @@ TEST_F(Tokens, KeysRotate) {
   EXPECT_FALSE(TokenKeys::Load(new_key, {})->Verify(token).ok());
   EXPECT_EQ(Find(both->key_set(), {"keys"})->size(), 2u);
   EXPECT_FALSE(TokenKeys::Load("rubbish", {}).ok());
+}
+
+// A private key of the kind many hubs come from.
+std::string NewRsaKey(unsigned bits = 2048) {
+  const openssl::PrivateKey key(EVP_RSA_gen(bits));
+  const openssl::Bio bio(BIO_new(BIO_s_mem()));
+  PEM_write_bio_PrivateKey(bio.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+  return openssl::Text(bio.get());
+}
+
+std::string HeaderOf(const std::string& token) {
+  std::string text;
+  apiserver::DecodeUrl64(token.substr(0, token.find('.')), text);
+  return text;
+}
+
+TEST(TokenKeysTest, RsaAndCurvesSignAndRotate) {
+  const std::string rsa = NewRsaKey(), curve = *apiserver::NewPrivateKey();
+  const Json claims = {{"sub", "x"}};
+  auto old_keys = TokenKeys::Load(rsa, {});
+  ASSERT_TRUE(old_keys.ok());
+  const std::string token = old_keys->Sign(claims);
+  EXPECT_NE(HeaderOf(token).find("\"alg\":\"RS256\""), std::string::npos);
+  ASSERT_TRUE(old_keys->Verify(token).ok());
+  EXPECT_EQ(*old_keys->Verify(token), claims);
+  std::string bent = token;
+  bent[bent.size() / 2] = bent[bent.size() / 2] == 'A' ? 'B' : 'A';
+  EXPECT_FALSE(old_keys->Verify(bent).ok());
+
+  // To a curve, the old key still believed; the key decides the algorithm, not the token.
+  auto both = TokenKeys::Load(curve, {rsa});
+  ASSERT_TRUE(both.ok());
+  EXPECT_NE(HeaderOf(both->Sign(claims)).find("\"alg\":\"ES256\""), std::string::npos);
+  EXPECT_TRUE(both->Verify(both->Sign(claims)).ok());
+  EXPECT_TRUE(both->Verify(token).ok());
+  EXPECT_FALSE(TokenKeys::Load(curve, {})->Verify(token).ok());
+  EXPECT_EQ(both->algorithms(), (std::vector<std::string>{"ES256", "RS256"}));
+  for (const std::string& other : {std::string("ES256"), std::string("HS256"), std::string("none")}) {
+    const std::string header = apiserver::EncodeUrl64(DumpJson({{"alg", other}}));
+    EXPECT_FALSE(both->Verify(header + token.substr(token.find('.'))).ok()) << other;
+  }
+  EXPECT_FALSE(TokenKeys::Load(NewRsaKey(1024), {}).ok()) << "too short to be safe";
+}
+
+// A hub that moves from RSA to a curve: tokens of both hold, and strangers can verify both by the
+// documents of the token's own workspace.
+TEST(TokenKeysTest, AHubRotatesFromRsaToACurve) {
+  const std::string rsa = NewRsaKey();
+  for (const bool rotated : {false, true}) {
+    apiserver::Server::Options options;
+    options.identity.token_key_pem = rotated ? *apiserver::NewPrivateKey() : rsa;
+    if (rotated) options.identity.believed_token_keys = {rsa};
+    TestHub hub(options);
+    hub.NewWorkspace("c1", "cluster");
+    const std::string base = "/clusters/c1/api/v1/namespaces/default/serviceaccounts";
+    hub.Do("POST", base, {{"apiVersion", "v1"}, {"kind", "ServiceAccount"}, {"metadata", {{"name", "robot"}}}});
+    const auto asked = hub.Do("POST", base + "/robot/token",
+                              {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}});
+    const std::string token = StringAt(asked.body, {"status", "token"});
+    const auto& tokens = hub.server().dispatcher().hub().tokens;
+    EXPECT_TRUE(tokens.Verify(token, {}).ok());
+    EXPECT_NE(HeaderOf(token).find(rotated ? "ES256" : "RS256"), std::string::npos);
+    // What the old key signs for the account as it is now holds before and after.
+    std::string text;
+    const std::size_t first = token.find('.');
+    ASSERT_TRUE(apiserver::DecodeUrl64(token.substr(first + 1, token.rfind('.') - first - 1), text));
+    const std::string by_old_key = TokenKeys::Load(rsa, {})->Sign(*ParseJson(text));
+    EXPECT_TRUE(tokens.Verify(by_old_key, {}).ok());
+
+    const Json configuration = hub.Get("/clusters/c1/.well-known/openid-configuration").body;
+    EXPECT_EQ(StringAt(configuration, {"issuer"}), "https://hub.test/clusters/c1");
+    EXPECT_EQ(StringsAt(configuration, {"id_token_signing_alg_values_supported"}),
+              rotated ? (std::vector<std::string>{"ES256", "RS256"}) : std::vector<std::string>{"RS256"});
+    const Json keys = hub.Get("/clusters/c1/openid/v1/jwks").body;
+    const Json& list = *Find(keys, {"keys"});
+    ASSERT_EQ(list.size(), rotated ? 2u : 1u);
+    const Json& last = list.back();
+    EXPECT_EQ(StringAt(last, {"kty"}), "RSA");
+    EXPECT_EQ(StringAt(last, {"alg"}), "RS256");
+    EXPECT_EQ(StringAt(last, {"e"}), "AQAB");
+    EXPECT_EQ(StringAt(last, {"n"}).size(), 342u) << "256 bytes, nothing in front of them";
+    if (rotated) {
+      EXPECT_EQ(StringAt(list.front(), {"crv"}), "P-256");
+    }
+  }
 }
 
 class Joining : public testing::Test {

@@ -47,6 +47,7 @@ std::string ServiceAccountTokens::Issue(const TokenSpec& spec) const {
   if (!spec.bound.kind.empty()) {
     known[LowerKind(spec.bound.kind)] = {{"name", spec.bound.name}, {"uid", spec.bound.uid}};
   }
+  if (spec.warn_after.count() > 0) known["warnafter"] = now + spec.warn_after.count();
   Json claims = {{"iss", IssuerOf(spec.workspace)},
                  {"sub", std::string(kServiceAccountPrefix) + spec.ns + ":" + spec.account},
                  {"aud", spec.audiences},

@@ -18,6 +18,11 @@ namespace mailroom::apiserver {
 inline const GroupResource kServiceAccountsResource{"", "serviceaccounts"};
 inline const GroupResource kSecretsResource{"", "secrets"};
 
+// Kubelets ask for 3607 seconds, and are told so; such a token is good for a year, as in Kubernetes,
+// because programs of old read their token once.
+inline constexpr std::chrono::seconds kPodTokenTold{3607};
+inline constexpr std::chrono::seconds kPodTokenReal = std::chrono::hours(24 * 365);
+
 // An object named with its identity.
 struct Bound {
   std::string kind, name, uid;  // kind is Pod, Secret or Node; "" for none
@@ -28,6 +33,8 @@ struct TokenSpec {
   std::vector<std::string> audiences;
   std::chrono::seconds validity{0};  // zero: for ever (token Secrets)
   Bound bound = {};
+  // When clients are expected to have a new one, though this one still holds; zero: at its end.
+  std::chrono::seconds warn_after{0};
 };
 
 class ServiceAccountTokens {
