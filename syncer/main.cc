@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "apiserver/client/backoff.h"
 #include "apiserver/client/curl_transport.h"
@@ -15,6 +16,7 @@
 #include "storage/object/log.h"
 #include "syncer/credential.h"
 #include "syncer/removal.h"
+#include "syncer/rotation.h"
 #include "syncer/syncer.h"
 
 namespace mailroom::syncer {
@@ -69,8 +71,9 @@ class Wakeup {
  public:
   void Stop() { Raise(stopped_); }
   void Replace() { Raise(replaced_); }
-  // True when told to stop, false after `timeout` or when the mailbox was replaced.
-  bool WaitStopped(std::optional<std::chrono::milliseconds> timeout) {
+  enum class Why { kStop, kReplaced, kTime };
+  // Until told to stop, until the mailbox was replaced, or for `timeout` when there is one.
+  Why Wait(std::optional<std::chrono::milliseconds> timeout) {
     std::unique_lock lock(mutex_);
     const auto woken = [this] { return stopped_ || replaced_; };
     if (timeout.has_value()) {
@@ -78,8 +81,8 @@ class Wakeup {
     } else {
       changed_.wait(lock, woken);
     }
-    replaced_ = false;
-    return stopped_;
+    if (stopped_) return Why::kStop;
+    return std::exchange(replaced_, false) ? Why::kReplaced : Why::kTime;
   }
 
  private:
@@ -94,29 +97,29 @@ class Wakeup {
   bool replaced_ = false;  // guarded by mutex_
 };
 
-// Time until the certificate has to be renewed; nothing when it never has.
-std::optional<std::chrono::milliseconds> UntilRenewal(const client::ServerConfig& config) {
-  const auto when = RenewalTime(config);
-  if (!when) return std::nullopt;
-  const auto left = *when - std::chrono::system_clock::now();
-  return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left),
-                  std::chrono::milliseconds(limits::kReconnectLast));
+// The sooner of the two, where nothing is never.
+std::optional<std::chrono::milliseconds> Sooner(std::optional<std::chrono::milliseconds> a,
+                                                std::optional<std::chrono::milliseconds> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
 }
 
-// Serves one incarnation of the mailbox after the other, until told to stop (true) or until it is
-// time for a new certificate (false).
-bool Serve(const Flags& flags, const client::ServerConfig& mailbox_config,
-           const client::ServerConfig& wec_config, Wakeup& wakeup) {
+// Serves one incarnation of the mailbox after the other, until told to stop (true) or until there
+// is a new certificate to go on with (false). Work goes on while a new one is asked for.
+bool Serve(const Flags& flags, Rotation& rotation, const client::ServerConfig& wec_config,
+           Wakeup& wakeup) {
+  const client::ServerConfig mailbox_config = rotation.config();
   const auto mailbox_transport = client::MakeCurlTransport(mailbox_config);
   const auto wec_transport = client::MakeCurlTransport(wec_config);
   const client::Client mailbox(*mailbox_transport, mailbox_config.base_path, "mailroom-syncer");
   const client::Client wec(*wec_transport, wec_config.base_path, "mailroom-syncer");
   for (int failures = 0;; ++failures) {
+    if (rotation.Attempt()) return false;
     const Result<std::string> uid = ReadUid(mailbox);
     if (!uid.ok()) {
       Log(Level::kWarn, "cannot reach the mailbox", {{"error", uid.error().message()}});
       const auto pause = client::Backoff(limits::kReconnectFirst, limits::kReconnectLast, failures);
-      if (wakeup.WaitStopped(pause)) return true;
+      if (wakeup.Wait(Sooner(pause, rotation.Left())) == Wakeup::Why::kStop) return true;
       continue;
     }
     failures = 0;
@@ -126,9 +129,12 @@ bool Serve(const Flags& flags, const client::ServerConfig& mailbox_config,
                    .identity = {.uid = *uid, .url = mailbox_config.url + mailbox_config.base_path},
                    .state_dir = flags.state_dir,
                    .on_replaced = [&wakeup] { wakeup.Replace(); }});
-    if (wakeup.WaitStopped(UntilRenewal(mailbox_config))) return true;
-    const auto due = RenewalTime(mailbox_config);
-    if (due && *due <= std::chrono::system_clock::now()) return false;
+    Wakeup::Why why = Wakeup::Why::kTime;
+    while (why == Wakeup::Why::kTime) {
+      why = wakeup.Wait(rotation.Left());
+      if (why == Wakeup::Why::kTime && rotation.Attempt()) return false;
+    }
+    if (why == Wakeup::Why::kStop) return true;
   }
 }
 
@@ -163,17 +169,12 @@ int Main(int argc, char** argv) {
     sigwait(&ends, &signal);
     wakeup.Stop();
   });
-  client::ServerConfig config = *mailbox;
-  while (!Serve(*flags, config, *wec, wakeup)) {
-    auto next = Renew(config);
-    const auto written = next.ok() ? WriteKubeconfig(flags->mailbox_kubeconfig, *next)
-                                   : Result<void>(next.error());
-    if (next.ok()) config = std::move(*next);
-    if (written.ok()) {
-      Log(Level::kInfo, "certificate renewed");
-    } else {
-      Log(Level::kWarn, "certificate not renewed", {{"error", written.error().message()}});
-    }
+  Rotation rotation(*mailbox, {.due = RenewalTime,
+                               .renew = Renew,
+                               .keep = [&](const client::ServerConfig& config) {
+                                 return WriteKubeconfig(flags->mailbox_kubeconfig, config);
+                               }});
+  while (!Serve(*flags, rotation, *wec, wakeup)) {
   }
   return 0;
 }
