@@ -117,8 +117,12 @@ bool FillEntry(const Report& report, const std::string& url, const std::string& 
   const Json before = entry;
   if (StringAt(entry, {"kind"}) == "ManagedCluster") {
     if (report.heartbeat.empty()) return false;
-    SetCondition(entry, Connected("ManagedClusterJoined", report), now);
-    SetCondition(entry, Connected("ManagedClusterConditionAvailable", report), now);
+    SetCondition(entry, {"ManagedClusterJoined", "True", "ManagedClusterJoined",
+                         "the syncer has reported"}, now);
+    Condition available = Connected("ManagedClusterConditionAvailable", report);
+    // Of a cluster that is silent nobody knows whether it is there.
+    if (!report.connected) available.status = "Unknown";
+    SetCondition(entry, available, now);
     if (!report.wec_version.empty()) {
       Set(entry, {"status", "version", "kubernetes"}, report.wec_version);
     }

@@ -163,7 +163,9 @@ ObjectPtr Config(const std::string& heartbeat, const Json& more = Json::object()
 
 std::string ConditionOf(const ObjectPtr& object, const std::string& type) {
   const Json tree = object->ToJson();
-  for (const Json& each : *Find(tree, {"status", "conditions"})) {
+  const Json* conditions = Find(tree, {"status", "conditions"});
+  if (conditions == nullptr) return "";
+  for (const Json& each : *conditions) {
     if (StringAt(each, {"type"}) == type) return StringAt(each, {"status"});
   }
   return "";
@@ -195,6 +197,29 @@ TEST(MailboxStep, ShowsWhatTheSyncerReports) {
   EXPECT_EQ(NextStep(seen, "2030-01-02T03:04:35Z").after, std::chrono::seconds(100));
   // Silence is noticed.
   EXPECT_EQ(NextStep(seen, "2030-01-02T03:07:05Z").kind, Kind::kUpdateMailboxStatus);
+}
+
+TEST(MailboxStep, AManagedClusterShowsItInItsOwnConditions) {
+  Seen seen{.name = kName, .entry = FromYaml(R"(
+apiVersion: cluster.open-cluster-management.io/v1
+kind: ManagedCluster
+metadata: {name: florin, uid: 0b1c}
+spec: {hubAcceptsClient: true}
+)"), .workspace = nullptr, .mailbox = nullptr};
+  EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kCreateWorkspace, Kind::kCreateMailbox,
+                                             Kind::kUpdateMailboxStatus}));
+  EXPECT_EQ(ConditionOf(seen.entry, "ManagedClusterJoined"), "") << "nothing is said before it came";
+  seen.config = Config(kNow, {{"objectCount", 1}, {"wecVersion", "v1.20.0"}});
+  Settle(seen);
+  EXPECT_EQ(ConditionOf(seen.entry, "ManagedClusterJoined"), "True");
+  EXPECT_EQ(ConditionOf(seen.entry, "ManagedClusterConditionAvailable"), "True");
+  EXPECT_EQ(seen.entry->ScalarAt("status.version.kubernetes"), "v1.20.0");
+  EXPECT_EQ(ConditionOf(seen.entry, "Ready"), "") << "the conditions of a SyncTarget are not its own";
+  // Silence: it has joined, but nobody knows how it is.
+  seen.config = Config("2030-01-02T03:01:05Z", {{"objectCount", 1}, {"wecVersion", "v1.20.0"}});
+  Settle(seen);
+  EXPECT_EQ(ConditionOf(seen.entry, "ManagedClusterJoined"), "True");
+  EXPECT_EQ(ConditionOf(seen.entry, "ManagedClusterConditionAvailable"), "Unknown");
 }
 
 TEST(MailboxStep, DrainsOnlyWhereThePolicySaysSo) {

@@ -1,5 +1,6 @@
 #include "mailbox/start.h"
 
+#include "mailbox/location_reconciler.h"
 #include "mailbox/mailbox_reconciler.h"
 #include "openapi/edge_names.h"
 #include "storage/object/limits.h"
@@ -13,7 +14,9 @@ class MailboxController : public Running {
  public:
   explicit MailboxController(const client::Client& root)
       : reconciler_(root),
-        controller_(client::Controller::Start("mailbox", reconciler_, limits::kMailboxWorkers)) {
+        location_reconciler_(root),
+        controller_(client::Controller::Start("mailbox", reconciler_, limits::kMailboxWorkers)),
+        location_controller_(client::Controller::Start("locations", location_reconciler_, 1)) {
     using Kind = MailboxReconciler::EntryKind;
     const client::Client all = root.InWorkspace(openapi::kAllWorkspaces);
     sync_targets_ = StartEntries(all, openapi::kEdgeApi, "synctargets", Kind::kSyncTarget);
@@ -26,6 +29,14 @@ class MailboxController : public Running {
         [this](const client::ObjectKey& key, const ObjectPtr&, const ObjectPtr&) {
           MailboxReconciler::NoteNamed(key.workspace, controller_->queue());
         });
+    locations_ = Informer::Start(
+        OptionsOf(all, openapi::kEdgeApi, "locations"),
+        [this](const client::ObjectKey& key, const ObjectPtr&, const ObjectPtr& now) {
+          location_reconciler_.NoteLocation(key, now, location_controller_->queue());
+        });
+    location_reconciler_.Begin({.sync_targets = sync_targets_.get(),
+                                .locations = locations_.get(),
+                                .queue = &location_controller_->queue()});
     reconciler_.Begin({.sync_targets = sync_targets_.get(),
                        .managed_clusters = managed_clusters_.get(),
                        .workspaces = workspaces_.get(),
@@ -36,7 +47,10 @@ class MailboxController : public Running {
 
   // Workers read the informers and handlers write to the queue: first the workers end, then the
   // informers go, then the queue.
-  ~MailboxController() override { controller_->Stop(); }
+  ~MailboxController() override {
+    location_controller_->Stop();
+    controller_->Stop();
+  }
 
  private:
   Informer::Options OptionsOf(const client::Client& client, std::string_view api,
@@ -46,7 +60,10 @@ class MailboxController : public Running {
             .query = {},
             .metadata_only = false,
             .watch_list = true,
-            .on_synced = [this] { controller_->queue().Add(MailboxReconciler::SyncedKey()); }};
+            .on_synced = [this] {
+              controller_->queue().Add(MailboxReconciler::SyncedKey());
+              location_controller_->queue().Add(LocationReconciler::SyncedKey());
+            }};
   }
 
   std::unique_ptr<Informer> StartEntries(const client::Client& all, std::string_view api,
@@ -55,6 +72,9 @@ class MailboxController : public Running {
         OptionsOf(all, api, std::move(resource)),
         [this, kind](const client::ObjectKey& key, const ObjectPtr& before, const ObjectPtr& now) {
           reconciler_.NoteEntry(kind, key, before, now, controller_->queue());
+          if (kind == MailboxReconciler::EntryKind::kSyncTarget) {
+            location_reconciler_.NoteTarget(key, now, location_controller_->queue());
+          }
         });
   }
 
@@ -67,8 +87,10 @@ class MailboxController : public Running {
   }
 
   MailboxReconciler reconciler_;
-  std::unique_ptr<client::Controller> controller_;
-  std::unique_ptr<Informer> sync_targets_, managed_clusters_, workspaces_, mailboxes_, configs_;
+  LocationReconciler location_reconciler_;
+  std::unique_ptr<client::Controller> controller_, location_controller_;
+  std::unique_ptr<Informer> sync_targets_, managed_clusters_, workspaces_, mailboxes_, configs_,
+      locations_;
 };
 
 }  // namespace
