@@ -74,6 +74,58 @@ w create clusterrolebinding half --clusterrole=mailroom-mailbox-user --user=half
 ! p --as half get namespaces >"$dir/denied" 2>&1 || fail "the hub does not ask the host"
 grep -q 'User "half" cannot get resource "mailboxes/proxy"' "$dir/denied" || fail "$(cat "$dir/denied")"
 
+say "a matrix of users and mailboxes through the host: only the diagonal is open"
+many=4
+for i in $(seq $many); do
+  k its1 apply -f - >/dev/null <<YAML
+apiVersion: edge.kubestellar.io/v2alpha1
+kind: SyncTarget
+metadata: {name: matrix$i}
+YAML
+  eventually has_mailbox "matrix$i"
+  boxes[i]=$(mailbox_of "matrix$i")
+  k "${boxes[i]}" create secret generic canary --from-literal=c="canary-of-$i-" >/dev/null
+  k root create clusterrole "user$i" --verb='*' --resource=mailboxes.mailbox.kubestellar.io/proxy \
+    --resource-name="${boxes[i]}" >/dev/null
+  k root create clusterrolebinding "user$i" --clusterrole="user$i" --user="user$i" >/dev/null
+  w create clusterrolebinding "user$i" --clusterrole=mailroom-mailbox-user --user="user$i" >/dev/null
+done
+# as USER MAILBOX METHOD PATH: the code; the body is in $dir/body.
+as() {
+  curl -s -o "$dir/body" -w '%{http_code}' --max-time 5 --cacert "$pki/ca.crt" --cert "$pki/admin.crt" \
+    --key "$pki/admin.key" -H "Impersonate-User: user$1" -H 'Content-Type: application/json' -X "$3" \
+    "$host_url/apis/mailbox.kubestellar.io/v1alpha1/mailboxes/${boxes[$2]}/proxy$4"
+}
+secrets=/api/v1/namespaces/default/secrets
+asked=0
+for user in $(seq $many); do
+  for box in $(seq $many); do
+    while read -r method path; do
+      got=$(as "$user" "$box" "$method" "$path") || true
+      asked=$((asked + 1))
+      if [ "$user" = "$box" ]; then
+        [ "$got" != 403 ] || fail "user$user may not $method $path in their own mailbox: $(cat "$dir/body")"
+      else
+        [ "$got" = 403 ] || fail "user$user got $got for $method $path in the mailbox of user$box"
+        ! grep -q "$(printf 'canary-of-%s-' "$box" | base64)" "$dir/body" || fail "a canary was seen"
+      fi
+    done <<PROBES
+GET $secrets/canary
+GET $secrets
+GET $secrets?watch=1&timeoutSeconds=1
+POST $secrets
+PUT $secrets/canary
+PATCH $secrets/canary
+DELETE $secrets/none
+GET /apis
+GET /openapi/v3
+GET /nowhere
+DELETE $secrets?labelSelector=none
+PROBES
+  done
+done
+say "$asked requests"
+
 say "headers without the front proxy's certificate are nothing"
 code() { curl -sk -o "$dir/body" -w '%{http_code}' "$@"; }
 is 403 code -H 'X-Remote-User: admin' -H 'X-Remote-Group: system:masters' "$hub_url/apis/mailbox.kubestellar.io/v1alpha1/mailboxes" || fail "403"

@@ -53,23 +53,75 @@ has() { [ "$(mailboxes "$1" | wc -l)" = "$2" ]; }
 for i in 1 2 3; do sync_target "$one_url" "a$i"; done
 eventually has "$two_url" 3
 
-say "killing the leader moves the controllers"
+say "quotas are kept in step by whichever hub frees something, and written once"
+at "$one_url" root apply -f - >/dev/null <<'YAML'
+apiVersion: mailbox.kubestellar.io/v1alpha1
+kind: Workspace
+metadata: {name: team}
+spec: {type: cluster}
+YAML
+at "$one_url" team create namespace q >/dev/null
+at "$one_url" team -n q create quota few --hard=count/secrets=5 >/dev/null
+used() { at "$1" team -n q get quota few -o 'jsonpath={.status.used.count/secrets}'; }
+eventually is 0 used "$two_url"
+for i in 1 2 3; do at "$two_url" team -n q create secret generic "s$i" >/dev/null; done
+is 3 used "$one_url" || fail "charged through one, seen through the other"
+at "$one_url" team -n q delete secret s1 >/dev/null
+at "$two_url" team -n q delete secret s2 >/dev/null
+eventually is 1 used "$one_url"
+eventually is 1 used "$two_url"
+revision() { at "$one_url" team -n q get quota few -o 'jsonpath={.metadata.resourceVersion}'; }
+settled=$(revision)
+
+say "killing the leader under load moves the controllers"
 if [ "$first" = one ]; then
   victim=$one_pid left=$two_url
 else
   victim=$two_pid left=$one_url
 fi
+admin=$dir/one.admin
+stop=$dir/stop
+loads=()
+for url in "$one_url" "$two_url"; do
+  python3 "$(dirname "$0")/load.py" "$admin" "$url" wds1 "load-${url##*:}" "$stop" "$dir/acknowledged.${url##*:}" &
+  loads+=("$!")
+  pids+=("$!")
+done
+at "$left" root get workspaces -w --output-watch-events -o 'custom-columns=NAME:.metadata.name' \
+  >"$dir/workspaces.events" 2>"$dir/workspaces.err" &
+pids+=("$!")
+eventually grep -q wds1 "$dir/workspaces.events"
+for i in $(seq 4 13); do sync_target "$left" "a$i"; done
+is "$settled" revision || fail "a quota was written though nothing changed"
 kill -9 "$victim"
-killed=$SECONDS
-for i in 4 5 6; do sync_target "$left" "a$i"; done
+killed=$(date +%s%N)
+for i in 14 15 16; do sync_target "$left" "a$i"; done
 at "$left" its1 delete synctarget a1 >/dev/null
 moved() { local now; now=$(at "$left" root -n kube-system get lease mailroom-controllers -o 'jsonpath={.spec.holderIdentity}') && [ -n "$now" ] && [ "$now" != "$leader" ]; }
 eventually moved
-say "moved after $((SECONDS - killed)) s"
-done_right() { [ "$(mailboxes "$left" | tr '\n' ' ')" = "a2 a3 a4 a5 a6 " ]; }
+since() { echo $((($(date +%s%N) - killed) / 1000000)); }
+say "another leads after $(since) ms"
+want=$(for i in $(seq 2 16); do echo "a$i"; done | sort)
+done_right() { [ "$(mailboxes "$left")" = "$want" ]; }
 eventually done_right
-is 5 eval 'at "$left" root get workspaces -o name | grep -c -- -mb-' || fail "workspaces made twice or left"
+took=$(since)
+say "all work is done after $took ms"
+[ "$took" -lt 20000 ] || fail "the controllers took $took ms to move"
+touch "$stop"
+wait "${loads[@]}" || fail "load"
+is 15 eval 'at "$left" root get workspaces -o name | grep -c -- -mb-' || fail "workspaces made twice or left"
 
-say "the survivor's writes are all there"
+say "nothing was done twice"
+twice=$(awk '$1 == "ADDED" && /-mb-/ { print $2 }' "$dir/workspaces.events" | sort | uniq -d)
+[ -z "$twice" ] || fail "made twice: $twice"
+is 1 eval 'grep -c "^DELETED.*-mb-" "$dir/workspaces.events"' || fail "deleted more than one"
+
+say "nothing that was acknowledged is lost"
+cat "$dir"/acknowledged.* | sort >"$dir/acknowledged"
+at "$left" wds1 get configmaps -o 'jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}' | sort >"$dir/present"
+lost=$(comm -23 "$dir/acknowledged" "$dir/present")
+[ -z "$lost" ] || fail "lost: $lost"
+say "$(wc -l <"$dir/acknowledged") writes were acknowledged meanwhile"
+[ "$(wc -l <"$dir/acknowledged")" -gt 100 ] || fail "that was no load"
 at "$left" wds1 get configmap m1 m20 >/dev/null || fail "lost"
 say "two hubs are as good as one"

@@ -111,23 +111,50 @@ eventually has_mailbox florin
 [ "$(mailbox_of florin)" != "$mailbox" ] || fail "a new SyncTarget got the old mailbox"
 says 'CONNECTED.*SYNCED.*HEARTBEAT.*URL' k root get mailboxes -o wide || fail "fleet overview"
 
-if [ -z "${1:-}" ]; then
-  say "one workspace to a file and back"
-  k team create namespace kept
-  k team -n kept create configmap precious --from-literal=a=b
-  sum=$(k team get configmap precious -n kept -o json | grep -v resourceVersion | sha256sum)
-  kill "$hub_pid"
-  wait "$hub_pid" || true
-  "$MAILROOM_BUILD/mailroom" workspace export team --data-dir "$dir/hub" --file "$dir/team.export"
-  ! "$MAILROOM_BUILD/mailroom" workspace import team --data-dir "$dir/hub" --file "$dir/team.export" \
-    2>"$dir/refused" || fail "an import overwrote a workspace"
-  start_hub hub
-  k root delete workspace team
-  kill "$hub_pid"
-  wait "$hub_pid" || true
-  "$MAILROOM_BUILD/mailroom" workspace import team --data-dir "$dir/hub" --file "$dir/team.export"
-  start_hub hub
-  is "$sum" eval 'k team get configmap precious -n kept -o json | grep -v resourceVersion | sha256sum' ||
-    fail "the import is not exact"
-fi
+say "several inventories, each with its own entries of the same name"
+workspace its2 inventory
+k its2 apply -f - <<'YAML'
+apiVersion: edge.kubestellar.io/v2alpha1
+kind: SyncTarget
+metadata: {name: florin}
+---
+apiVersion: cluster.open-cluster-management.io/v1
+kind: ManagedCluster
+metadata: {name: guilder}
+spec: {hubAcceptsClient: true}
+YAML
+two() { [ "$(k root get mailboxes -o 'jsonpath={range .items[?(@.spec.syncTargetName=="florin")]}{.spec.inventory}{"\n"}{end}' | sort | tr '\n' ' ')" = "its1 its2 " ]; }
+eventually two
+eventually has_mailbox guilder
+k root delete workspace its2
+left() { [ "$(k root get mailboxes -o 'jsonpath={range .items[*]}{.spec.inventory}{"\n"}{end}' | sort -u)" = its1 ]; }
+eventually left
+
+say "one workspace to a file and back"
+k team create namespace kept
+k team -n kept create configmap precious --from-literal=a=b
+k team apply -f "$root/deploy/demo/widgets-crd.yaml"
+# Everything that is stored there, but for the revisions, which are new.
+contents() {
+  local kind
+  for kind in namespaces configmaps secrets serviceaccounts clusterroles clusterrolebindings roles customresourcedefinitions; do
+    k team get "$kind" -A -o json | grep -v '"resourceVersion"'
+  done | sha256sum
+}
+sum=$(contents)
+store=(--data-dir "$dir/hub")
+[ -z "${1:-}" ] || store=("${hub_flags[@]}")
+archive() { "$MAILROOM_BUILD/mailroom" workspace "$1" team "${store[@]}" --file "$dir/team.export"; }
+stop_hub() { kill "$hub_pid" && wait "$hub_pid" || true; }
+stop_hub
+archive export
+! archive import 2>"$dir/refused" || fail "an import overwrote a workspace"
+start_hub hub
+is "$sum" contents || fail "the refused import changed something"
+k root delete workspace team
+stop_hub
+archive import
+start_hub hub
+eventually is "$sum" contents
+k team -n kept get configmap precious >/dev/null || fail "the import does not answer"
 say "workspaces live and die well"
