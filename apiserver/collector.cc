@@ -9,7 +9,6 @@
 #include "apiserver/namespace_cleanup.h"
 #include "apiserver/self_write.h"
 #include "openapi/crd.h"
-#include "storage/object/lifecycle_limits.h"
 #include "storage/object/limits.h"
 
 namespace mailroom::apiserver {

@@ -13,7 +13,7 @@
 #include "apiserver/router_error.h"
 #include "apiserver/verbs.h"
 #include "apiserver/warnings.h"
-#include "storage/object/access_limits.h"
+#include "storage/object/limits.h"
 #include "storage/object/log.h"
 #include "storage/object/resource_key.h"
 

@@ -7,7 +7,7 @@
 #include "apiserver/self_write.h"
 #include "openapi/base64.h"
 #include "storage/object/json_path.h"
-#include "storage/object/lifecycle_limits.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {

@@ -6,7 +6,7 @@
 #include "apiserver/hub_watch.h"
 #include "apiserver/self_write.h"
 #include "storage/object/json_path.h"
-#include "storage/object/lifecycle_limits.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {

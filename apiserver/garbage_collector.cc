@@ -4,7 +4,7 @@
 #include "apiserver/garbage_step.h"
 #include "apiserver/hub_watch.h"
 #include "apiserver/owner_index.h"
-#include "storage/object/lifecycle_limits.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "apiserver/client/curl_transport.h"
 #include "apiserver/client/kubeconfig.h"
-#include "storage/object/access_limits.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 #include "storage/object/log.h"
 
 namespace mailroom::apiserver {

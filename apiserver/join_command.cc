@@ -7,7 +7,7 @@
 #include "apiserver/client/curl_transport.h"
 #include "apiserver/client/kubeconfig.h"
 #include "openapi/base64.h"
-#include "storage/object/access_limits.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {

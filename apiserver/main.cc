@@ -30,9 +30,7 @@
 #include "mailbox/start.h"
 #include "storage/embedded_store.h"
 #include "storage/etcd_store.h"
-#include "storage/object/lifecycle_limits.h"
 #include "storage/object/limits.h"
-#include "storage/object/limits_admission.h"
 #include "storage/sealed_store.h"
 #include "translator/start.h"
 

@@ -11,7 +11,7 @@
 
 #include "apiserver/auth/user.h"
 #include "apiserver/timer_queue.h"
-#include "storage/object/access_limits.h"
+#include "storage/object/limits.h"
 #include "storage/object/message.h"
 #include "storage/object/result.h"
 

@@ -9,7 +9,6 @@
 #include "apiserver/commit.h"
 #include "apiserver/signing_request.h"
 #include "openapi/base64.h"
-#include "storage/object/access_limits.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
 #include "storage/object/log.h"
@@ -187,7 +186,7 @@ class Running final : public Registrar {
       const Object& object = *entry.object;
       if (object.ScalarAt("spec.signerName") != kSyncerSigner) continue;
       const std::int64_t made = ParseTime(object.ScalarAt("metadata.creationTimestamp"));
-      if (now - made < std::chrono::seconds(limits::kSigningRequestKept).count()) continue;
+      if (now - made < std::chrono::seconds(limits::kSigningRequestAge).count()) continue;
       const std::string user = object.ScalarAt("spec.username");
       if (user.starts_with(kBootstrapUserPrefix)) {
         const std::string secret =

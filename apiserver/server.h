@@ -10,7 +10,7 @@
 #include "apiserver/client/transport.h"
 #include "apiserver/dispatcher.h"
 #include "apiserver/pki.h"
-#include "storage/object/access_limits.h"
+#include "storage/object/limits.h"
 #include "storage/store.h"
 
 namespace mailroom::apiserver {

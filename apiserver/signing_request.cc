@@ -4,8 +4,8 @@
 
 #include "apiserver/auth/bootstrap_tokens.h"
 #include "openapi/base64.h"
-#include "storage/object/access_limits.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {

@@ -4,8 +4,8 @@
 #include "apiserver/commit.h"
 #include "apiserver/render.h"
 #include "apiserver/verbs.h"
-#include "storage/object/access_limits.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {

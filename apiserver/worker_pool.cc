@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "storage/object/access_limits.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {

@@ -10,7 +10,6 @@
 #include "openapi/edge_names.h"
 #include "storage/object/json.h"
 #include "storage/object/json_path.h"
-#include "storage/object/lifecycle_limits.h"
 #include "storage/object/limits.h"
 #include "storage/object/resource_key.h"
 

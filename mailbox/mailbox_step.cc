@@ -7,7 +7,7 @@
 #include "openapi/edge_names.h"
 #include "storage/object/clock.h"
 #include "storage/object/json_path.h"
-#include "storage/object/lifecycle_limits.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::mailbox {
 namespace {

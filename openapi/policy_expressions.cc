@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "openapi/cel/authorizer.h"
-#include "storage/object/limits_admission.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::openapi {
 namespace {

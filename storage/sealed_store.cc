@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/object/access_limits.h"
+#include "storage/object/limits.h"
 #include "storage/object/log.h"
 #include "storage/object/resource_key.h"
 

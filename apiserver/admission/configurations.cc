@@ -3,7 +3,7 @@
 #include <map>
 
 #include "storage/object/json_path.h"
-#include "storage/object/limits_admission.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::admission {
 namespace {

@@ -1,6 +1,6 @@
 #include "apiserver/admission/policies.h"
 
-#include "storage/object/limits_admission.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::admission {
 namespace {

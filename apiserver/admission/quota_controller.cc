@@ -8,7 +8,7 @@
 
 #include "apiserver/admission/quota.h"
 #include "apiserver/admission/resource_list.h"
-#include "storage/object/limits_admission.h"
+#include "storage/object/limits.h"
 #include "storage/object/log.h"
 
 namespace mailroom::admission {

@@ -3,7 +3,7 @@
 #include "apiserver/worker_pool.h"
 #include "openapi/validate_builtin.h"
 #include "storage/object/json_path.h"
-#include "storage/object/limits_admission.h"
+#include "storage/object/limits.h"
 #include "storage/object/log.h"
 
 namespace mailroom::admission {

@@ -5,7 +5,7 @@
 #include "apiserver/json_patch.h"
 #include "openapi/normalize.h"
 #include "openapi/validate.h"
-#include "storage/object/limits_admission.h"
+#include "storage/object/limits.h"
 #include "storage/object/log.h"
 
 namespace mailroom::admission {
@@ -80,10 +80,10 @@ void AddWarnings(Attributes& attributes, std::vector<std::string> warnings) {
     if (!plain) continue;
     std::size_t total = warning.size();
     for (const std::string& other : attributes.warnings) total += other.size();
-    if (total > limits::kWarningBytes) {
+    if (total > limits::kWarningCharacters) {
       for (std::string& other : attributes.warnings) other.resize(
-          std::min(other.size(), limits::kWarningShort));
-      warning.resize(std::min(warning.size(), limits::kWarningShort));
+          std::min(other.size(), limits::kWarningCutCharacters));
+      warning.resize(std::min(warning.size(), limits::kWarningCutCharacters));
     }
     attributes.warnings.push_back(std::move(warning));
   }

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "storage/object/access_limits.h"
+#include "storage/object/limits.h"
 #include "storage/object/result.h"
 
 namespace mailroom::apiserver {

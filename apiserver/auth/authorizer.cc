@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "openapi/catalog.h"
-#include "storage/object/access_limits.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {

@@ -7,7 +7,7 @@
 #include "openapi/base64.h"
 #include "storage/object/json.h"
 #include "storage/object/json_path.h"
-#include "storage/object/access_limits.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {

@@ -12,8 +12,8 @@
 #include <algorithm>
 
 #include "openapi/base64.h"
-#include "storage/object/access_limits.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 #include "storage/object/openssl.h"
 
 namespace mailroom::apiserver {

@@ -7,7 +7,7 @@
 
 #include "storage/object/json.h"
 #include "storage/object/json_path.h"
-#include "storage/object/access_limits.h"
+#include "storage/object/limits.h"
 #include "storage/object/status.h"
 
 namespace mailroom::apiserver {

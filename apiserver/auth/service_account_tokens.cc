@@ -5,7 +5,7 @@
 #include "apiserver/auth/impersonate.h"
 #include "apiserver/auth/uid.h"
 #include "storage/object/json_path.h"
-#include "storage/object/access_limits.h"
+#include "storage/object/limits.h"
 #include "storage/object/resource_key.h"
 
 namespace mailroom::apiserver {

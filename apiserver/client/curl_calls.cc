@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "storage/object/limits_admission.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::client {
 namespace {

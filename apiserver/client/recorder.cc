@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "apiserver/client/backoff.h"
-#include "storage/object/lifecycle_limits.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::client {
 namespace {

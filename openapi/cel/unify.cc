@@ -1,7 +1,7 @@
 #include <charconv>
 
 #include "openapi/cel/checker.h"
-#include "storage/object/limits_cel.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::cel {
 namespace {

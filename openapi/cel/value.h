@@ -14,7 +14,7 @@
 
 #include "openapi/cel/type.h"
 #include "storage/object/json_fwd.h"
-#include "storage/object/limits_cel.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::cel {
 

@@ -10,37 +10,41 @@ namespace mailroom::limits {
 using namespace std::chrono_literals;
 
 // Input.
-inline constexpr std::size_t kBodyBytes = 3 * 1024 * 1024;         // kube-apiserver's body limit
-inline constexpr std::size_t kStoredObjectBytes = 1536 * 1024;     // etcd's default request size
-inline constexpr std::size_t kJsonDepth = 256;                     // copy and dump recurse
-inline constexpr std::size_t kYamlNodes = 200'000;                 // bounded work per body
-inline constexpr std::size_t kYamlDocuments = 1000;                // in one text
-inline constexpr std::size_t kJsonPatchOperations = 10'000;        // as kube-apiserver
+inline constexpr std::size_t kBodyBytes = 3 * 1024 * 1024;  // kube-apiserver's body limit
+inline constexpr std::size_t kStoredObjectBytes = 1536 * 1024;  // etcd's default request size
+inline constexpr std::size_t kJsonDepth = 256;             // copy and dump recurse
+inline constexpr std::size_t kYamlNodes = 200'000;         // bounded work per body
+inline constexpr std::size_t kYamlDocuments = 1000;        // in one text
+inline constexpr std::size_t kJsonPatchOperations = 10'000;  // as kube-apiserver
 inline constexpr std::size_t kJsonPatchCopyBytes = 3 * 1024 * 1024;  // copies must not amplify
-inline constexpr std::size_t kUpdateManagers = 10;                 // Update entries kept apart
-inline constexpr std::size_t kHeaderBytes = 1024 * 1024;           // as kube-apiserver
-inline constexpr std::size_t kAnnotationBytes = 256 * 1024;        // all keys and values together
+inline constexpr std::size_t kUpdateManagers = 10;         // Update entries kept apart
+inline constexpr std::size_t kHeaderBytes = 1024 * 1024;   // as kube-apiserver
+inline constexpr std::size_t kAnnotationBytes = 256 * 1024;  // all keys and values together
 inline constexpr std::size_t kNameBytes = 253;
-inline constexpr std::size_t kCompiledPatterns = 1024;             // patterns kept, all schemas
-inline constexpr std::int64_t kPatternBytes = 2 * 1024 * 1024;     // memory one pattern may use
-inline constexpr std::size_t kConfigBytes = 1024 * 1024;           // data of a ConfigMap or Secret
+inline constexpr std::size_t kCompiledPatterns = 1024;     // patterns kept, all schemas
+inline constexpr std::int64_t kPatternBytes = 2 * 1024 * 1024;  // memory one pattern may use
+inline constexpr std::size_t kConfigBytes = 1024 * 1024;   // data of a ConfigMap or Secret
 inline constexpr std::size_t kFieldManagerBytes = 128;
-inline constexpr std::size_t kWarningCharacters = 4096;            // of one answer's warnings
-inline constexpr std::size_t kWarningCutCharacters = 256;          // of each, past that
+inline constexpr std::size_t kWarningCharacters = 4096;    // of one answer's warnings
+inline constexpr std::size_t kWarningCutCharacters = 256;  // of each, past that
 
 // CEL and definitions. Costs are in CEL's units, the same as kube-apiserver's.
 inline constexpr int kCelDepth = 250;                      // nesting of a text, as cel-go
 inline constexpr int kCelTreeDepth = 600;                  // of the tree, macros expanded
 inline constexpr std::size_t kCelTextRunes = 100'000;      // as cel-go
-inline constexpr std::size_t kCelSnippetBytes = 16 * 1024; // longer lines are not quoted in errors
+inline constexpr std::size_t kCelSnippetBytes = 16 * 1024;  // longer lines are not quoted in errors
 inline constexpr std::size_t kCelIssues = 100;             // faults told of one expression
-inline constexpr std::size_t kCelBytes = 32 * 1024 * 1024; // memory one evaluation may fill
-inline constexpr std::uint64_t kCelCallCost = 1'000'000;       // one evaluation
-inline constexpr std::uint64_t kCelObjectCost = 10'000'000;    // all evaluations for one object
-inline constexpr std::uint64_t kCelMatchCost = 2'500'000;      // match conditions of one webhook
+inline constexpr std::size_t kCelBytes = 32 * 1024 * 1024;  // memory one evaluation may fill
+inline constexpr std::uint64_t kCelCallCost = 1'000'000;   // one evaluation
+inline constexpr std::uint64_t kCelObjectCost = 10'000'000;  // all evaluations for one object
+inline constexpr std::uint64_t kCelMatchCost = 2'500'000;  // match conditions of one webhook
 inline constexpr std::uint64_t kCelRuleEstimate = 10'000'000;  // estimated, one rule
 inline constexpr std::uint64_t kCelSchemaEstimate = 100'000'000;  // estimated, one definition
-inline constexpr std::size_t kCelMessageBytes = 5 * 1024;      // made by a messageExpression
+inline constexpr std::size_t kCelMessageBytes = 5 * 1024;  // made by a messageExpression
+inline constexpr std::size_t kCelTypeParts = 500;          // of a type written out
+inline constexpr std::size_t kCelTypeSteps = 10'000;       // of comparing two types
+// Values may share parts: written out they can be exponentially larger than what they take.
+inline constexpr std::size_t kCelValueSteps = 2'000'000;   // of one comparison or conversion
 inline constexpr std::size_t kSchemaNodes = 100'000;       // of one definition's schemas
 inline constexpr std::size_t kRecentDefinitions = 8;       // workspaces that changed theirs last
 inline constexpr auto kConversionTimeout = 30s;            // one call, as kube-apiserver
@@ -64,7 +68,7 @@ inline constexpr std::size_t kCommitBatch = 1024;          // transactions per g
 inline constexpr std::size_t kCommitQueue = 16'384;        // transactions waiting for the committer
 inline constexpr std::size_t kTxnOperations = 4096;        // operations in one transaction
 inline constexpr int kTxnChangesBits = 20;                 // 2^20 changes by one transaction
-inline constexpr std::size_t kCommitBatchBytes = 16 * 1024 * 1024;   // flushed at once
+inline constexpr std::size_t kCommitBatchBytes = 16 * 1024 * 1024;  // flushed at once
 inline constexpr std::size_t kCommitQueueBytes = 256 * 1024 * 1024;  // waiting for the committer
 inline constexpr std::size_t kInlineDelivery = 8;          // txns told without a thread switch
 inline constexpr std::size_t kUntoldBatches = 4;           // flushed, not yet told to watches
@@ -94,6 +98,7 @@ inline constexpr int kEtcdKeepaliveTimeoutMs = 5'000;
 inline constexpr int kEtcdConnectMs = 2'000;               // to make a connection
 inline constexpr int kEtcdReconnectFirstMs = 200;
 inline constexpr int kEtcdReconnectLastMs = 3'000;
+inline constexpr std::size_t kSealedPage = 500;            // values looked at per resealing step
 inline constexpr auto kHistoryAge = 300s;                  // forgotten then, as kube-apiserver
 inline constexpr auto kCompactionInterval = 60s;
 
@@ -104,7 +109,7 @@ inline constexpr auto kRequestTimeout = 60s;
 inline constexpr auto kDrainGrace = 10s;                   // for requests under way at stop
 inline constexpr auto kIdleConnection = 150s;
 inline constexpr std::size_t kHttp2Streams = 250;
-inline constexpr std::size_t kHttp2HeaderBytes = 256 * 1024;    // one request's header list
+inline constexpr std::size_t kHttp2HeaderBytes = 256 * 1024;  // one request's header list
 inline constexpr std::size_t kHttp2BodyBytes = 16 * 1024 * 1024;  // bodies arriving, one connection
 inline constexpr int kHttp2Window = 1024 * 1024;           // flow control, one stream
 inline constexpr int kHttp2ConnectionWindow = 4 * 1024 * 1024;
@@ -113,8 +118,8 @@ inline constexpr double kHttp2ControlBurst = 500;          // frames that carry 
 inline constexpr double kHttp2ControlRate = 50;            // of them per second
 inline constexpr auto kHttp2PingAfter = 60s;               // silence of a peer with open streams
 inline constexpr auto kHttp2PingWait = 15s;                // for its answer
-inline constexpr auto kCollectorRetry = 500ms;               // contents held by finalizers
-inline constexpr std::size_t kRememberedCatalogs = 256;   // discovery renderings kept
+inline constexpr auto kCollectorRetry = 500ms;             // contents held by finalizers
+inline constexpr std::size_t kRememberedCatalogs = 256;    // discovery renderings kept
 inline constexpr std::size_t kBodyReadBytes = 4 * kBodyBytes;  // HTTP/2: dropped after a 413
 inline constexpr std::size_t kConnections = 100'000;       // open at a time
 inline constexpr std::size_t kPipelined = 128;             // HTTP/1.1 requests waiting in line
@@ -136,7 +141,60 @@ inline constexpr auto kRequestArrival = 60s;               // a request may take
 inline constexpr std::size_t kRequestRate = 1024;          // it keeps coming at this, bytes/s
 inline constexpr int kUnsentBytes = 128 * 1024;            // in the kernel, one connection
 
-// Controllers and the syncer.
+// Identity and rights.
+inline constexpr std::size_t kRbacSnapshots = 4096;        // workspaces whose rules are kept parsed
+inline constexpr std::size_t kSharedRules = 1024;          // rule texts known before a sweep
+inline constexpr std::size_t kTokenBytes = 16 * 1024;      // of a bearer token
+inline constexpr auto kDeletedTokenGrace = 60s;            // tokens bound to a deleted object
+inline constexpr auto kTokenShortest = 600s;               // as kube-apiserver
+inline constexpr auto kTokenLongest = std::chrono::seconds(std::int64_t{1} << 32);  // likewise
+inline constexpr auto kTokenDefault = 3600s;
+inline constexpr auto kBootstrapTokenAge = 24h;            // a join token is for today
+inline constexpr auto kSyncerCertificate = 24h;            // renewed by the syncer at two thirds
+inline constexpr auto kClientCertificate = 24h * 365;      // longest a request may ask for
+inline constexpr auto kRequestCertificateShortest = 600s;  // as kube-apiserver
+inline constexpr auto kWatchRecheck = 15s;                 // may an open watch still be open
+inline constexpr std::size_t kWatchesPerCredential = 4096;
+inline constexpr auto kHostDecisionAge = 10s;              // remembered answers of a host cluster
+inline constexpr std::size_t kHostDecisions = 10'000;
+
+// Audit.
+inline constexpr std::size_t kAuditQueueBytes = 64 * 1024 * 1024;  // waiting for the file
+inline constexpr std::size_t kAuditFileBytes = 100 * 1024 * 1024;  // then a new file is begun
+inline constexpr std::size_t kAuditFiles = 10;             // old ones kept
+
+// Fairness between workspaces.
+inline constexpr std::size_t kHeavyList = 500;             // objects; longer lists wait their turn
+inline constexpr std::size_t kWorkspaceShare = 2;          // a workspace holds 1/2 of the workers
+
+// Admission, and calls to addresses that users wrote down.
+inline constexpr std::size_t kOutgoingKept = 4;            // connections kept by one session
+inline constexpr std::size_t kOutgoingSessions = 16;       // sessions kept for the next call
+inline constexpr std::size_t kWebhookAnswerBytes = 8 * 1024 * 1024;  // a patch may hold an object
+inline constexpr std::size_t kWebhookWaiters = 32;         // requests of one workspace in webhooks
+inline constexpr std::size_t kBlockedWorkers = 128;        // threads that stand in for waiting ones
+inline constexpr std::size_t kAdmissionWorkspaces = 4096;  // whose configurations are kept parsed
+inline constexpr std::size_t kPolicyParams = 1000;         // objects one binding may select
+inline constexpr std::size_t kCompiledExpressions = 4096;  // programs kept, all workspaces
+inline constexpr auto kQuotaSettle = 50ms;                 // gathers changes before a recount
+inline constexpr auto kQuotaResync = 300s;                 // every quota is counted again
+
+// Controllers that keep workspaces in order.
+inline constexpr std::size_t kGarbageWorkers = 4;          // deletions share a flush
+inline constexpr std::size_t kFurnishWorkers = 2;          // what a new namespace is given
+inline constexpr auto kEventAge = 3600s;  // an Event lives that long, as in Kubernetes
+inline constexpr auto kSigningRequestAge = 3600s;  // decided ones, as kube-controller-manager
+inline constexpr auto kPendingRequestAge = 86400s;         // undecided ones
+inline constexpr auto kExpirySlack = 1s;                   // expired objects are gathered this long
+inline constexpr std::size_t kRememberedEvents = 4096;     // told before, to be counted up
+inline constexpr std::size_t kArchiveBatch = 100;  // objects per transaction; etcd takes 128
+
+// Leadership among the hubs of one store. A dead leader is replaced within lease and one retry.
+inline constexpr auto kLeaseDuration = 7s;
+inline constexpr auto kLeaseRenewal = 4500ms;  // not renewed by then: the leader steps down
+inline constexpr auto kLeaseRetry = 1s;
+
+// Clients, controllers and the syncer.
 inline constexpr auto kRetryFirst = 5ms;                   // exponential, per key
 inline constexpr auto kRetryLast = 30s;
 inline constexpr auto kReconnectFirst = 200ms;
@@ -168,5 +226,12 @@ inline constexpr std::size_t kMailboxWorkers = 4;          // as KubeStellar's c
 inline constexpr std::size_t kTranslatorWorkers = 4;       // writing copies
 inline constexpr std::size_t kTranslatorSideWorkers = 2;   // configs, reported state
 inline constexpr std::size_t kPolicyErrors = 20;           // texts in one status.errors
+
+// The fleet.
+inline constexpr auto kHeartbeatStale = 100s;              // three heartbeats missed: not connected
+inline constexpr auto kHeartbeatCopy = 55s;                // a heartbeat is shown to the minute
+inline constexpr auto kFleetDelay = 1s;                    // gathers changes of one mailbox
+inline constexpr auto kDrainPatience = 600s;               // for a syncer to clean its cluster
+inline constexpr std::size_t kFleetWorkers = 2;
 
 }  // namespace mailroom::limits
