@@ -243,7 +243,7 @@ Result<Response> Review(Call& call) {
   TRY(Normalize(call, options, draft));
   Json& review = draft.object;
   TRY(it->second(call, review));
-  return RenderTree(call, 201, review);
+  return RenderTree(call, *call.type, 201, review);
 }
 
 }  // namespace mailroom::apiserver

@@ -148,7 +148,7 @@ TEST(CurlTransport, StreamsDataAsItComes) {
 }
 
 // One loop thread carries them all, and ordinary requests beside them.
-TEST(CurlTransport, HundredsOfWatchesOnOneClient) {
+void OpenHundreds(const TestCertificates* certificates) {
   constexpr int kWatches = 240, kEvents = 5;
   std::latch all_open(kWatches + 1);
   ScriptedServer server([&](const Request& request, ScriptedConnection& connection) {
@@ -158,8 +158,10 @@ TEST(CurlTransport, HundredsOfWatchesOnOneClient) {
     all_open.arrive_and_wait();
     for (int i = 0; i < kEvents; ++i) connection.Chunk(std::to_string(i));
     connection.WaitForClose();
-  });
-  auto transport = MakeCurlTransport(ConfigOf(server));
+  }, certificates);
+  ServerConfig config = ConfigOf(server);
+  if (certificates != nullptr) config.ca_pem = certificates->ca_pem;
+  auto transport = MakeCurlTransport(config);
   std::vector<Recorder> recorders(kWatches);
   std::vector<std::unique_ptr<OpenStream>> streams;
   for (int i = 0; i < kWatches; ++i) {
@@ -186,6 +188,12 @@ TEST(CurlTransport, HundredsOfWatchesOnOneClient) {
     EXPECT_FALSE(recorder.ended_);
   }
   streams.clear();
+}
+
+TEST(CurlTransport, HundredsOfWatchesOnOneClient) {
+  const TestCertificates certificates = MakeTestCertificates("127.0.0.1");
+  OpenHundreds(nullptr);
+  OpenHundreds(&certificates);
 }
 
 TEST(CurlTransport, BrokenStreamEndsWithAnError) {

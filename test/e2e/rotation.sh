@@ -43,8 +43,8 @@ apiVersion: edge.kubestellar.io/v2alpha1
 kind: SyncerConfig
 metadata: {name: mine}
 spec:
-  namespaceScope: {namespaces: [n], resources: [{resource: configmaps, apiVersion: v1}]}
-  clusterScope: [{resource: namespaces, apiVersion: v1, objects: [n]}]
+  namespaceScope: {namespaces: ["n"], resources: [{resource: configmaps, apiVersion: v1}]}
+  clusterScope: [{resource: namespaces, apiVersion: v1, objects: ["n"]}]
 YAML
 k "$box" -n n create configmap before --from-literal=k=v >/dev/null
 eventually k edge -n n get configmap before
