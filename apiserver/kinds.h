@@ -30,6 +30,7 @@ struct KindRules {
   // Delete preconditions are worded as the store words those of an update.
   bool store_preconditions = false;
   Propagation propagation = Propagation::kBackground;
+  const char* delete_warning = nullptr;  // when a delete names no policy
 };
 
 // The rules of a kind; an empty row for most.

@@ -234,7 +234,7 @@ void RefreshCertificates(const Options& options, const std::vector<std::string>&
     const std::string before = TRY(ReadTextFile(admin_file));
     const PkiFiles pki = TRY(EnsurePki(options.data_dir, sans));
     if (TRY(ReadTextFile(admin_file)) != before) TRY(WriteAdminKubeconfig(options, pki, url));
-    return front.ReloadCertificates();
+    return options.plain_http ? Ok() : front.ReloadCertificates();
   };
   const Result<void> done = refresh();
   if (!done.ok()) Log(Level::kError, "keeping the certificates", {{"error", done.error().message()}});
@@ -260,6 +260,7 @@ Result<void> Serve(const Options& options) {
   FrontOptions front_options;
   front_options.host = options.host;
   front_options.port = options.port;
+  front_options.plain_http = options.plain_http;
   front_options.cert_file = options.tls_cert_file.empty() ? pki.server_cert : options.tls_cert_file;
   front_options.key_file = options.tls_key_file.empty() ? pki.server_key : options.tls_key_file;
   front_options.client_ca_file = options.client_ca_file.empty() ? pki.ca_cert : options.client_ca_file;
@@ -274,8 +275,8 @@ Result<void> Serve(const Options& options) {
     if (!ready) return respond(RenderError(Unavailable("the server is starting")));
     offload.Serve(workers, std::move(request), std::move(respond));
   }));
-  const std::string url =
-      "https://" + UrlHost(options.host) + ":" + std::to_string(front->port());
+  const std::string url = std::string(options.plain_http ? "http" : "https") + "://" +
+                          UrlHost(options.host) + ":" + std::to_string(front->port());
   Server::Options server_options;
   server_options.external_url = url;
   server_options.embedded = options.etcd_servers.empty();

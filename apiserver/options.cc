@@ -84,6 +84,7 @@ const std::map<std::string, Setter>& Flags() {
   static const std::map<std::string, Setter> flags = {
       {"--data-dir", Text(&Options::data_dir)},
       {"--listen", SetListen},
+      {"--plain-http", Switch("--plain-http", &Options::plain_http)},
       {"--kubeconfig-out", Text(&Options::kubeconfig_out)},
       {"--etcd-servers", List(&Options::etcd_servers)},
       {"--etcd-cafile", Text(&Options::etcd_ca_file)},
@@ -169,16 +170,23 @@ Result<Options> ParseOptions(const std::vector<std::string>& args) {
   return options;
 }
 
+std::vector<std::string> OptionNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, set] : Flags()) names.push_back(name);
+  return names;
+}
+
 std::string OptionsUsage() {
   return "usage: mailroom serve --data-dir DIR [--listen HOST:PORT] [--kubeconfig-out FILE]\n"
          "         [--etcd-servers URL,URL... [--etcd-cafile F] [--etcd-certfile F --etcd-keyfile F]\n"
          "             [--etcd-user NAME --etcd-password-file F]]\n"
-         "         [--client-ca-file F]\n"
+         "         [--client-ca-file F] [--plain-http true|false (loopback only)]\n"
          "         [--tls-cert-file F --tls-private-key-file F] [--tls-san NAME,NAME...]\n"
          "         [--io-threads N] [--max-request-body-bytes N] [--max-connections N]\n"
          "         [--untrusted-tenants true|false] [--webhook-refuse loopback,link-local,private|none]\n"
          "         [--requestheader-client-ca-file F --requestheader-allowed-names CN,CN...]\n"
-         "         [--requestheader-{username,uid,group}-headers H,H...]\n"
+         "         [--requestheader-username-headers H,H...] [--requestheader-uid-headers H,H...]\n"
+         "         [--requestheader-group-headers H,H...]\n"
          "         [--requestheader-extra-headers-prefix P,P...] [--authorization-kubeconfig F]\n"
          "         [--service-account-issuer URL] [--service-account-signing-key-file F]\n"
          "         [--service-account-key-file F,F...] [--max-watches-per-user N]\n"

@@ -15,6 +15,7 @@ struct Options {
   std::string data_dir;
   std::string host = "127.0.0.1";
   std::uint16_t port = 6443;
+  bool plain_http = false;  // no TLS, on a loopback address only
   std::string kubeconfig_out;
   std::vector<std::string> etcd_servers;  // empty: the embedded engine
   std::string etcd_ca_file, etcd_cert_file, etcd_key_file;
@@ -51,6 +52,7 @@ struct Options {
 
 // `--name value` and `--name=value`; BadRequest names the flag that is wrong.
 Result<Options> ParseOptions(const std::vector<std::string>& args);
+std::vector<std::string> OptionNames();
 std::string OptionsUsage();
 
 }  // namespace mailroom::apiserver

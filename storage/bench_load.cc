@@ -59,6 +59,17 @@ Txn PutTxn(const ResourceKey& key) {
   return {{}, {{Operation::Type::kPut, key.ToStoreKey(), MakeValue(key.name)}}};
 }
 
+namespace {
+
+Load Summary(std::vector<double> latencies, double elapsed, double cpu) {
+  std::sort(latencies.begin(), latencies.end());
+  const auto total = static_cast<double>(latencies.size());
+  return {total / elapsed, latencies[latencies.size() / 2], latencies[latencies.size() * 99 / 100],
+          cpu / total};
+}
+
+}  // namespace
+
 Load RunWriters(const CommitOne& commit, int writers, int total) {
   std::vector<Txn> prepared;
   for (int i = 0; i < total; ++i) prepared.push_back(PutTxn(KeyOf(i % 100, i)));
@@ -88,10 +99,19 @@ Load RunWriters(const CommitOne& commit, int writers, int total) {
   }
   const double elapsed = Seconds(Clock::now() - start);
   if (failed > 0) std::printf("!! %d transactions failed\n", failed.load());
-  std::sort(latencies.begin(), latencies.end());
-  const double used = CpuSeconds() - cpu;
-  return {total / elapsed, latencies[latencies.size() / 2], latencies[latencies.size() * 99 / 100],
-          used / total};
+  return Summary(std::move(latencies), elapsed, CpuSeconds() - cpu);
+}
+
+Load RunLoneWriter(Store& store, int total) {
+  std::vector<double> latencies;
+  const Clock::time_point start = Clock::now();
+  const double cpu = CpuSeconds();
+  for (int i = 0; i < total; ++i) {
+    const Clock::time_point since = Clock::now();
+    if (!CommitAndWait(store, PutTxn(KeyOf(i % 100, i))).ok()) std::printf("!! failed\n");
+    latencies.push_back(Seconds(Clock::now() - since));
+  }
+  return Summary(std::move(latencies), Seconds(Clock::now() - start), CpuSeconds() - cpu);
 }
 
 Load RunWriters(Store& store, int writers, int total) {

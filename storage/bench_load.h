@@ -37,5 +37,7 @@ struct Load {
 using CommitOne = std::function<void(Txn txn, std::function<void(bool)> done)>;
 Load RunWriters(const CommitOne& commit, int writers, int total);
 Load RunWriters(Store& store, int writers, int total);
+// One thread that waits for each transaction.
+Load RunLoneWriter(Store& store, int total);
 
 }  // namespace mailroom::storage::bench

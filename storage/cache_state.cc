@@ -39,7 +39,7 @@ Collection& CacheState::CollectionFor(const Workspace& workspace, const GroupRes
 }
 
 void CacheState::Release(Collection& collection) {
-  if (!collection.objects.empty() || collection.retained > 0 || !collection.subscribers.empty()) {
+  if (!collection.objects.empty() || collection.retained > 0 || collection.audience) {
     return;
   }
   ResourceBranch& branch = *collection.branch;
@@ -81,7 +81,7 @@ void CacheState::Load(const ResourceKey& key, ObjectPtr object) {
 }
 
 void CacheState::Apply(const DecodedChange& change, std::int64_t second,
-                       std::vector<SubscriptionPtr>& offered) {
+                       std::vector<Audience*>& offered) {
   Collection* existing = FindCollection(change.key.workspace, change.key.resource);
   if (!existing && !change.object) return;
   Collection& collection =
@@ -110,14 +110,12 @@ void CacheState::Apply(const DecodedChange& change, std::int64_t second,
 }
 
 void CacheState::Publish(EventPtr event, std::int64_t second, Collection& collection,
-                         std::vector<SubscriptionPtr>& offered) {
-  auto offer = [&](const std::vector<SubscriptionPtr>& subscribers) {
-    for (const SubscriptionPtr& subscriber : subscribers) {
-      if (subscriber->Offer(event)) offered.push_back(subscriber);
-    }
+                         std::vector<Audience*>& offered) {
+  auto offer = [&](const std::unique_ptr<Audience>& audience) {
+    if (audience && audience->Offer(event)) offered.push_back(audience.get());
   };
-  offer(collection.subscribers);
-  offer(collection.branch->subscribers);
+  offer(collection.audience);
+  offer(collection.branch->audience);
   static const std::string kEverywhere;
   for (const std::string* workspace : {&collection.name->workspace.name(), &kEverywhere}) {
     if (auto it = wide_.find(*workspace); it != wide_.end()) offer(it->second);
@@ -139,12 +137,15 @@ void CacheState::Measure(CacheStats& stats) const {
   stats.history_events = history_.size();
   stats.workspaces = counts_.size();
   for (const auto& [workspace, count] : counts_) stats.objects += count;
-  for (const auto& [workspace, subscribers] : wide_) stats.watchers += subscribers.size();
+  auto listening = [](const std::unique_ptr<Audience>& audience) {
+    return audience ? audience->size() : 0;
+  };
+  for (const auto& [workspace, audience] : wide_) stats.watchers += listening(audience);
   for (const auto& [resource, branch] : branches_) {
     stats.collections += branch->collections.size();
-    stats.watchers += branch->subscribers.size();
+    stats.watchers += listening(branch->audience);
     for (const auto& [workspace, collection] : branch->collections) {
-      stats.watchers += collection->subscribers.size();
+      stats.watchers += listening(collection->audience);
     }
   }
 }
@@ -194,38 +195,40 @@ Result<std::vector<EventPtr>> CacheState::Events(const Scope& scope, Revision af
   return events;
 }
 
+std::unique_ptr<Audience>& CacheState::AudienceFor(const Scope& scope) {
+  if (scope.every_resource()) return wide_[scope.workspace.name()];
+  if (scope.workspace.empty()) return BranchFor(scope.resource).audience;
+  return CollectionFor(scope.workspace, scope.resource).audience;
+}
+
 void CacheState::Subscribe(const Scope& scope, SubscriptionPtr subscription) {
-  auto& subscribers = scope.every_resource() ? wide_[scope.workspace.name()]
-                      : scope.workspace.empty()
-                          ? BranchFor(scope.resource).subscribers
-                          : CollectionFor(scope.workspace, scope.resource).subscribers;
-  subscribers.push_back(std::move(subscription));
+  std::unique_ptr<Audience>& audience = AudienceFor(scope);
+  if (!audience) audience = std::make_unique<Audience>();
+  audience->Add(std::move(subscription));
 }
 
 void CacheState::Unsubscribe(const Scope& scope, const SubscriptionPtr& subscription) {
+  // A collection lives while it has an audience, so this finds and makes nothing.
+  std::unique_ptr<Audience>& audience = AudienceFor(scope);
+  audience->Remove(subscription);
+  if (!audience->empty()) return;
+  audience.reset();
   if (scope.every_resource()) {
-    auto it = wide_.find(scope.workspace.name());
-    if (it == wide_.end()) return;
-    std::erase(it->second, subscription);
-    if (it->second.empty()) wide_.erase(it);
-  } else if (scope.workspace.empty()) {
-    std::erase(BranchFor(scope.resource).subscribers, subscription);
-  } else if (Collection* collection = FindCollection(scope.workspace, scope.resource)) {
-    std::erase(collection->subscribers, subscription);
-    Release(*collection);
+    wide_.erase(scope.workspace.name());
+  } else if (!scope.workspace.empty()) {
+    Release(*FindCollection(scope.workspace, scope.resource));
   }
 }
 
 std::vector<SubscriptionPtr> CacheState::AllSubscribers() const {
   std::vector<SubscriptionPtr> all;
-  for (const auto& [workspace, subscribers] : wide_) {
-    all.insert(all.end(), subscribers.begin(), subscribers.end());
-  }
+  auto copy = [&](const std::unique_ptr<Audience>& audience) {
+    if (audience) audience->CopyTo(all);
+  };
+  for (const auto& [workspace, audience] : wide_) copy(audience);
   for (const auto& [resource, branch] : branches_) {
-    all.insert(all.end(), branch->subscribers.begin(), branch->subscribers.end());
-    for (const auto& [workspace, collection] : branch->collections) {
-      all.insert(all.end(), collection->subscribers.begin(), collection->subscribers.end());
-    }
+    copy(branch->audience);
+    for (const auto& [workspace, collection] : branch->collections) copy(collection->audience);
   }
   return all;
 }

@@ -29,10 +29,9 @@ class CacheState {
 
   // Puts an object there without an event; for the first load.
   void Load(const ResourceKey& key, ObjectPtr object);
-  // Applies one change, records its event and offers it; subscribers that were offered their
-  // first are added to `offered`. A change that is not newer than what is there does nothing.
-  void Apply(const DecodedChange& change, std::int64_t second,
-             std::vector<SubscriptionPtr>& offered);
+  // Applies one change, records its event and offers it; audiences that were offered their first
+  // are added to `offered`. A change that is not newer than what is there does nothing.
+  void Apply(const DecodedChange& change, std::int64_t second, std::vector<Audience*>& offered);
   // Forgets the events from before `second`; returns the bytes that they kept.
   std::size_t ForgetEvents(std::int64_t second);
 
@@ -67,7 +66,9 @@ class CacheState {
   void Release(Collection& collection);
   void CountObject(const Workspace& workspace, int step);
   void Publish(EventPtr event, std::int64_t second, Collection& collection,
-               std::vector<SubscriptionPtr>& offered);
+               std::vector<Audience*>& offered);
+  // Where the audience of the scope is kept; the scope's collection or branch exists afterwards.
+  std::unique_ptr<Audience>& AudienceFor(const Scope& scope);
   // The newest event of the scope that history no longer holds.
   Revision LastForgotten(const Scope& scope) const;
   // Expired when the history of the scope does not reach back to `after`.
@@ -76,8 +77,8 @@ class CacheState {
   History history_;
   std::unordered_map<GroupResource, std::unique_ptr<ResourceBranch>> branches_;
   std::unordered_map<std::string, std::size_t> counts_;  // objects by workspace
-  std::unordered_map<std::string, std::vector<SubscriptionPtr>>
-      wide_;  // subscribers to every resource, by workspace; "" for all workspaces
+  std::unordered_map<std::string, std::unique_ptr<Audience>>
+      wide_;  // of every resource, by workspace; "" for all workspaces
   Revision applied_;
   Revision floor_;
   std::vector<std::pair<Revision, Revision>> gaps_;

@@ -241,7 +241,7 @@ void River::Apply(const std::vector<DecodedChange>& changes, Revision revision,
                   std::optional<Revision> gap_from) {
   std::vector<SubscriptionPtr> wake;
   {
-    std::vector<SubscriptionPtr> offered;
+    std::vector<Audience*> offered;
     const std::int64_t second = Second();
     std::unique_lock lock(guarded_->lock);
     CacheState& state = guarded_->state;
@@ -249,9 +249,7 @@ void River::Apply(const std::vector<DecodedChange>& changes, Revision revision,
     for (const DecodedChange& change : changes) state.Apply(change, second, offered);
     if (gap_from) state.AddGap(*gap_from, revision);
     state.SetApplied(revision);
-    for (SubscriptionPtr& each : offered) {
-      if (each->Flush()) wake.push_back(std::move(each));
-    }
+    for (Audience* each : offered) each->Flush(wake);
     applied_->store(revision.value());
   }
   for (const SubscriptionPtr& subscription : wake) subscription->Wake();

@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
+#include "storage/audience.h"
 #include "storage/history.h"
-#include "storage/subscription.h"
 
 namespace mailroom::storage {
 
@@ -43,7 +43,7 @@ struct Collection : Chain {
   ResourceBranch* branch = nullptr;
   ObjectSet objects;
   Revision last_change;
-  std::vector<SubscriptionPtr> subscribers;
+  std::unique_ptr<Audience> audience;  // null while nobody listens
 
   std::shared_ptr<const Workspace> workspace() const { return {name, &name->workspace}; }
 };
@@ -52,7 +52,7 @@ struct Collection : Chain {
 struct ResourceBranch : Chain {
   // Keyed by workspace name, which the collection owns.
   absl::btree_map<std::string_view, std::unique_ptr<Collection>> collections;
-  std::vector<SubscriptionPtr> subscribers;  // of all workspaces
+  std::unique_ptr<Audience> audience;  // of all workspaces; null while nobody listens
   // Collections that were forgotten had lost events up to this revision.
   Revision forgotten;
 };

@@ -5,7 +5,7 @@
 
 namespace mailroom::storage {
 
-Result<void> CommitQueue::Push(PendingTxn& pending) {
+Result<bool> CommitQueue::Push(PendingTxn& pending) {
   const std::size_t bytes = TxnBytes(pending.txn);
   {
     std::lock_guard lock(mutex_);
@@ -14,11 +14,17 @@ Result<void> CommitQueue::Push(PendingTxn& pending) {
       return TooManyRequests("too many writes are waiting for the disk", 1);
     }
     bytes_ += bytes;
+    const bool waits = pending.txn.waits;
     txns_.push_back(std::move(pending));
-    if (txns_.size() > 1) return Ok();
+    // Whoever has the turn looks again when done, and so does the thread that was woken before.
+    if (taken_ || txns_.size() > 1) return false;
+    if (waits && tasks_.empty()) {
+      taken_ = true;
+      return true;
+    }
   }
   wake_.notify_one();
-  return Ok();
+  return false;
 }
 
 Result<void> CommitQueue::PushTask(Task task) {
@@ -32,9 +38,28 @@ Result<void> CommitQueue::PushTask(Task task) {
 }
 
 CommitQueue::Batch CommitQueue::Take() {
-  Batch batch;
   std::unique_lock lock(mutex_);
-  wake_.wait(lock, [this] { return closed_ || !txns_.empty() || !tasks_.empty(); });
+  wake_.wait(lock, [this] { return !taken_ && (closed_ || !txns_.empty() || !tasks_.empty()); });
+  taken_ = true;
+  return TakeLocked();
+}
+
+CommitQueue::Batch CommitQueue::TakeNow() {
+  std::lock_guard lock(mutex_);
+  return TakeLocked();
+}
+
+void CommitQueue::Done() {
+  {
+    std::lock_guard lock(mutex_);
+    taken_ = false;
+    if (!closed_ && txns_.empty() && tasks_.empty()) return;
+  }
+  wake_.notify_one();
+}
+
+CommitQueue::Batch CommitQueue::TakeLocked() {
+  Batch batch;
   if (!tasks_.empty()) {
     batch.task = std::move(tasks_.front());
     tasks_.pop_front();

@@ -1,5 +1,6 @@
-// Transactions waiting for the committer, bounded in number and bytes. Any thread pushes, one
-// takes.
+// Transactions waiting for the committer, bounded in number and bytes. Any thread pushes; who
+// takes a batch has the turn until it is done, so one at a time flushes: the committer's thread,
+// or a pusher that waits anyway and found nobody at work, which saves two thread switches.
 #pragma once
 
 #include <condition_variable>
@@ -27,21 +28,29 @@ class CommitQueue {
     bool closed = false;  // and nothing is left
   };
 
-  // Leaves `pending` alone and says why when it cannot be taken.
-  Result<void> Push(PendingTxn& pending);
+  // True when the turn is now the caller's, who must call TakeNow. Leaves `pending` alone and says
+  // why when it cannot be taken.
+  Result<bool> Push(PendingTxn& pending);
   Result<void> PushTask(Task task);
-  // Waits for work, then takes as much as one flush may hold.
+  // Waits for work and the turn, then takes as much as one flush may hold.
   Batch Take();
+  // The same for one who has the turn.
+  Batch TakeNow();
+  // Gives the turn back.
+  void Done();
   // Refuses further work; what was accepted is still handed out.
   void Close();
 
  private:
+  Batch TakeLocked();
+
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<PendingTxn> txns_;  // this and the rest guarded by mutex_
   std::deque<Task> tasks_;
   std::size_t bytes_ = 0;
   bool closed_ = false;
+  bool taken_ = false;  // somebody has the turn
 };
 
 }  // namespace mailroom::storage

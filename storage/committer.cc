@@ -19,8 +19,11 @@ void Committer::Commit(Txn txn, Store::CommitDone done) {
     return;
   }
   PendingTxn pending{std::move(txn), std::move(done)};
-  if (Result<void> pushed = queue_.Push(pending); !pushed.ok()) {
+  Result<bool> pushed = queue_.Push(pending);
+  if (!pushed.ok()) {
     pending.done(std::move(pushed).error());
+  } else if (*pushed) {
+    Work(queue_.TakeNow());
   }
 }
 
@@ -50,9 +53,14 @@ void Committer::Run() {
   while (true) {
     CommitQueue::Batch batch = queue_.Take();
     if (batch.closed) return;
-    if (!batch.txns.empty()) Flush(std::move(batch.txns));
-    if (batch.task) batch.task();
+    Work(std::move(batch));
   }
+}
+
+void Committer::Work(CommitQueue::Batch batch) {
+  if (!batch.txns.empty()) Flush(std::move(batch.txns));
+  if (batch.task) batch.task();
+  queue_.Done();
 }
 
 void Committer::DecideAll(FlushedBatch& batch) {

@@ -1,7 +1,7 @@
-// The embedded engine's only writer. Its thread decides waiting transactions in the order of
-// arrival, each seeing the ones before it, flushes all of them with one fsync and publishes them;
-// then the delivery stage tells the watches and acknowledges. When a flush fails, nothing of it
-// remains and all its writers are told why.
+// The embedded engine's only writer. Decides waiting transactions in the order of arrival, each
+// seeing the ones before it, flushes all of them with one fsync and publishes them; then the
+// delivery stage tells the watches and acknowledges. When a flush fails, nothing of it remains and
+// all its writers are told why. A lone writer does all this in its own thread.
 #pragma once
 
 #include <mutex>
@@ -21,6 +21,7 @@ class Committer {
   Committer(ChangeLog& log, Keyspace& keyspace, LiveWatches& watches);
   ~Committer() { Close(); }
 
+  // Blocks for a flush only one that `waits`.
   void Commit(Txn txn, Store::CommitDone done);
   // Removes rows that no reader can reach, after everything flushed before has been told.
   Result<void> Forget(Revision compacted, std::vector<Position> rows);
@@ -29,6 +30,8 @@ class Committer {
 
  private:
   void Run();
+  // Does what was taken from the queue and gives the turn back.
+  void Work(CommitQueue::Batch batch);
   void Flush(std::vector<PendingTxn> txns);
   void DecideAll(FlushedBatch& batch);
   void Undo(const Changes& changes);

@@ -17,13 +17,12 @@ function(storage_mutant NAME)
 endfunction()
 
 file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/mutants)
-storage_mutant(skipped_event SOURCE subscription.cc
-  FROM "offered_.push_back(Watcher::Item{*type, event})"
-  TO "if (event->revision().value() % 3 != 0) offered_.push_back(Watcher::Item{*type, event})"
+storage_mutant(skipped_event SOURCE audience.cc
+  FROM "if (!whole_.empty())" TO "if (!whole_.empty() && event->revision().value() % 3 != 0)"
   CAUGHT_BY CachedStoreTest.*)
 storage_mutant(reordered_events SOURCE subscription.cc
-  FROM "queue_.insert(queue_.end(), std::make_move_iterator(offered_.begin())"
-  TO "queue_.insert(queue_.begin(), std::make_move_iterator(offered_.begin())"
+  FROM "runs_.push_back(Run{std::move(items), 0, taken})"
+  TO "runs_.push_front(Run{std::move(items), 0, taken})"
   CAUGHT_BY CachedStoreTest.*)
 storage_mutant(dropped_on_reconnect SOURCE cached_store.cc
   FROM "store_.Watch(HubPrefix(), applied(), *this)"

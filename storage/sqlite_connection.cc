@@ -42,6 +42,9 @@ Result<SqliteConnection> SqliteConnection::Open(const std::string& file, Mode mo
   if (code != SQLITE_OK) return connection.Error("open " + file);
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, limits::kDatabaseBusyMs);
+  // Writing into a log that is long already is cheaper than making it long anew.
+  int persist = 1;
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
   return connection;
 }
 

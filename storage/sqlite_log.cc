@@ -1,5 +1,6 @@
 #include "storage/sqlite_log.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -19,49 +20,66 @@ constexpr const char* kSchema =
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
     "INSERT INTO meta VALUES ('revision', 0), ('compacted', 0);";
 
-// Copies the write-ahead log into the database file when told that it has grown. A passive copy
-// blocks nobody; past a size the log is also restarted, for which the writer waits briefly.
+// Copies the pages of the write-ahead log into the database file that no reader holds back, and
+// returns how many of the log are there now. Blocks nobody.
+int CopyLog(SqliteConnection& connection) {
+  int length = 0, copied = 0;
+  const int code = sqlite3_wal_checkpoint_v2(connection.handle(), nullptr,
+                                             SQLITE_CHECKPOINT_PASSIVE, &length, &copied);
+  if (code != SQLITE_OK && code != SQLITE_BUSY) {
+    Log(Level::kWarn, "checkpoint failed",
+        {{"error", connection.Error("copy the write-ahead log").message()}});
+  }
+  return copied;
+}
+
+// Copies the log in a thread of its own whenever it has grown by limits::kWalPages, until so
+// little is left that the writer may copy the rest. A log that is copied whole is written from
+// its beginning again: syncing a file that does not grow is much cheaper.
 class Checkpointer {
  public:
   explicit Checkpointer(SqliteConnection connection)
       : connection_(std::move(connection)), thread_([this](std::stop_token stop) { Run(stop); }) {}
 
+  // Called by the writer after each commit.
   void Grown(int pages) {
-    if (pages < limits::kWalCheckpointPages) return;
+    if (pages < seen_) seen_ = 0;
+    if (pages - seen_ < limits::kWalPages) return;
+    seen_ = pages;
     {
       std::lock_guard lock(mutex_);
-      pages_ = pages;
+      asked_ = true;
     }
     wake_.notify_one();
   }
 
+  // True once whenever the writer should copy what is left.
+  bool TakeRest() { return nearly_done_.exchange(false); }
+
  private:
   void Run(std::stop_token stop) {
     while (true) {
-      int pages = 0;
       {
         std::unique_lock lock(mutex_);
-        if (!wake_.wait(lock, stop, [this] { return pages_ > 0; })) return;
-        pages = std::exchange(pages_, 0);
+        if (!wake_.wait(lock, stop, [this] { return asked_; })) return;
+        asked_ = false;
       }
-      Copy(SQLITE_CHECKPOINT_PASSIVE);
-      if (pages >= limits::kWalRestartPages) Copy(SQLITE_CHECKPOINT_RESTART);
-    }
-  }
-
-  void Copy(int mode) {
-    const int code =
-        sqlite3_wal_checkpoint_v2(connection_.handle(), nullptr, mode, nullptr, nullptr);
-    if (code != SQLITE_OK && code != SQLITE_BUSY) {
-      Log(Level::kWarn, "checkpoint failed",
-          {{"error", connection_.Error("copy the write-ahead log").message()}});
+      // Each pass leaves what was written during it.
+      int before = 0, now = CopyLog(connection_);
+      while (now - before > limits::kWalPagesWaitedFor && now < limits::kWalPagesAtMost) {
+        before = now;
+        now = CopyLog(connection_);
+      }
+      nearly_done_ = true;
     }
   }
 
   SqliteConnection connection_;  // used by thread_ only
+  int seen_ = 0;                 // when last asked; the writer's
+  std::atomic<bool> nearly_done_{false};
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  int pages_ = 0;        // guarded by mutex_
+  bool asked_ = false;   // guarded by mutex_
   std::jthread thread_;  // last: stops before the rest goes
 };
 
@@ -80,6 +98,8 @@ class SqliteLog final : public ChangeLog {
   SqliteLog(DirectoryLock lock, SqliteConnection writer, SqliteConnection reader)
       : lock_(std::move(lock)), writer_(std::move(writer)), reader_(std::move(reader)) {}
   Result<void> PrepareAll();
+  // Runs a bound statement of the writer that yields nothing.
+  Result<void> Finish(SqliteStatement& statement, const char* doing);
   Result<void> Insert(const LogRow& row);
   Result<void> Erase(Position position);
   // Runs `body` in one write transaction.
@@ -88,6 +108,8 @@ class SqliteLog final : public ChangeLog {
 
   DirectoryLock lock_;
   SqliteConnection writer_;  // with its statements: the committer's
+  SqliteStatement begin_;
+  SqliteStatement commit_;
   SqliteStatement insert_;
   SqliteStatement erase_;
   SqliteStatement set_meta_;
@@ -136,6 +158,8 @@ Result<std::unique_ptr<ChangeLog>> SqliteLog::Open(const std::string& directory)
 }
 
 Result<void> SqliteLog::PrepareAll() {
+  begin_ = TRY(writer_.Prepare("BEGIN IMMEDIATE"));
+  commit_ = TRY(writer_.Prepare("COMMIT"));
   insert_ = TRY(writer_.Prepare("INSERT INTO log VALUES (?1, ?2, ?3, ?4)"));
   erase_ = TRY(writer_.Prepare("DELETE FROM log WHERE position = ?1"));
   set_meta_ = TRY(writer_.Prepare("UPDATE meta SET value = ?2 WHERE name = ?1"));
@@ -173,13 +197,20 @@ Result<ChangeLog::State> SqliteLog::Load(const std::function<void(LogRow)>& visi
 
 template <typename Body>
 Result<void> SqliteLog::Transact(Body body) {
-  TRY(writer_.Execute("BEGIN IMMEDIATE"));
+  TRY(Finish(begin_, "begin"));
   Result<void> done = body();
-  if (done.ok()) done = writer_.Execute("COMMIT");
+  if (done.ok()) done = Finish(commit_, "commit");
   if (!done.ok() && sqlite3_get_autocommit(writer_.handle()) == 0) {
     // The reason to report is the one that made the rollback necessary.
     (void)writer_.Execute("ROLLBACK").ok();
   }
+  return done;
+}
+
+Result<void> SqliteLog::Finish(SqliteStatement& statement, const char* doing) {
+  const int code = statement.Step();
+  Result<void> done = code == SQLITE_DONE ? Ok() : Result<void>(writer_.Error(doing));
+  statement.Reset();
   return done;
 }
 
@@ -192,21 +223,16 @@ Result<void> SqliteLog::Insert(const LogRow& row) {
   } else {
     insert_.BindNull(4);
   }
-  const int code = insert_.Step();
-  Result<void> done = code == SQLITE_DONE ? Ok() : Result<void>(writer_.Error("write"));
-  insert_.Reset();
-  return done;
+  return Finish(insert_, "write");
 }
 
 Result<void> SqliteLog::Erase(Position position) {
   erase_.BindInt(1, position.value());
-  const int code = erase_.Step();
-  Result<void> done = code == SQLITE_DONE ? Ok() : Result<void>(writer_.Error("compact"));
-  erase_.Reset();
-  return done;
+  return Finish(erase_, "compact");
 }
 
 Result<void> SqliteLog::Append(const std::vector<LogRow>& rows) {
+  if (checkpointer_->TakeRest()) CopyLog(writer_);
   return Transact([&]() -> Result<void> {
     for (const LogRow& row : rows) TRY(Insert(row));
     return Ok();
@@ -254,9 +280,7 @@ Result<void> SqliteLog::Forget(Revision compacted, Revision revision,
     for (const auto& [name, value] : values) {
       set_meta_.BindText(1, name);
       set_meta_.BindInt(2, value.value());
-      const int code = set_meta_.Step();
-      set_meta_.Reset();
-      if (code != SQLITE_DONE) return writer_.Error("compact");
+      TRY(Finish(set_meta_, "compact"));
     }
     for (Position position : rows) TRY(Erase(position));
     return Ok();

@@ -60,6 +60,7 @@ struct Operation {
 struct Txn {
   std::vector<Compare> compares = {};
   std::vector<Operation> operations = {};
+  bool waits = false;  // the caller waits anyway, so its thread may do the work
 };
 
 struct TxnResult {
@@ -108,8 +109,8 @@ class Store {
   virtual Result<GetResult> Get(const std::string& key) = 0;
   virtual Result<ListResult> List(const ListOptions& options) = 0;
   // Asynchronous so that many writers share one flush. `done` runs once, on a store thread (or
-  // on the caller's, when the transaction is refused at once), and must be short. By then every
-  // open watch of the embedded engine has been given the change.
+  // on the caller's, when the transaction is refused at once or `waits`), and must be short. By
+  // then every open watch of the embedded engine has been given the change.
   virtual void Commit(Txn txn, CommitDone done) = 0;
   // Changes with revision > `after` of keys under `prefix`.
   virtual Result<std::unique_ptr<WatchHandle>> Watch(const std::string& prefix, Revision after,

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "storage/object/limits.h"
-
 namespace mailroom::storage {
 
 bool Subscription::Matches(const Object& object) const {
@@ -18,38 +16,41 @@ std::optional<EventType> Subscription::View(const Event& event) const {
   return std::nullopt;
 }
 
-bool Subscription::Offer(const EventPtr& event) {
-  const std::optional<EventType> type = View(*event);
-  if (!type) return false;
-  offered_.push_back(Watcher::Item{*type, event});
-  return offered_.size() == 1;
+void Subscription::Offer(const EventPtr& event) {
+  if (const std::optional<EventType> type = View(*event)) {
+    offered_.push_back(Watcher::Item{*type, event});
+  }
 }
 
 bool Subscription::Flush() {
+  if (offered_.empty()) return false;
+  auto items = std::make_shared<const std::vector<Watcher::Item>>(std::move(offered_));
+  offered_ = {};
+  return Queue(std::move(items));
+}
+
+bool Subscription::Queue(Items items) {
   std::lock_guard lock(mutex_);
-  bool wake = false;
-  if (state_ == Watcher::State::kOpen) {
-    wake = queue_.empty();
-    const std::size_t room = bound_ - std::min(bound_, queue_.size());
-    const auto end =
-        offered_.begin() + static_cast<std::ptrdiff_t>(std::min(room, offered_.size()));
-    queue_.insert(queue_.end(), std::make_move_iterator(offered_.begin()),
-                  std::make_move_iterator(end));
-    if (end != offered_.end()) {
-      state_ = Watcher::State::kOverflow;
-      wake = true;
-    }
+  if (state_ != Watcher::State::kOpen) return false;
+  const bool was_empty = queued_ == 0;
+  const std::size_t room = bound_ - std::min(bound_, queued_);
+  const std::size_t taken = std::min(room, items->size());
+  if (taken < items->size()) state_ = Watcher::State::kOverflow;
+  if (taken > 0) {
+    queued_ += taken;
+    runs_.push_back(Run{std::move(items), 0, taken});
   }
-  offered_.clear();
-  if (offered_.capacity() > limits::kKeptOffers) offered_.shrink_to_fit();
-  return wake;
+  return was_empty || state_ == Watcher::State::kOverflow;
 }
 
 void Subscription::Preload(std::vector<Watcher::Item> items) {
+  if (items.empty()) return;
+  const std::size_t count = items.size();
+  auto shared = std::make_shared<const std::vector<Watcher::Item>>(std::move(items));
   std::lock_guard lock(mutex_);
-  bound_ += items.size();
-  queue_.insert(queue_.begin(), std::make_move_iterator(items.begin()),
-                std::make_move_iterator(items.end()));
+  bound_ += count;
+  queued_ += count;
+  runs_.push_front(Run{std::move(shared), 0, count});
 }
 
 bool Subscription::Close() {
@@ -72,12 +73,18 @@ void Subscription::OnReady(std::function<void()> ready) {
 Watcher::State Subscription::Drain(std::vector<Watcher::Item>& out, std::size_t max,
                                    Revision& up_to) {
   std::lock_guard lock(mutex_);
-  while (max-- > 0 && !queue_.empty()) {
-    out.push_back(std::move(queue_.front()));
-    queue_.pop_front();
+  while (max > 0 && !runs_.empty()) {
+    Run& run = runs_.front();
+    const std::size_t count = std::min(max, run.end - run.next);
+    const auto first = run.items->begin() + static_cast<std::ptrdiff_t>(run.next);
+    out.insert(out.end(), first, first + static_cast<std::ptrdiff_t>(count));
+    max -= count;
+    queued_ -= count;
+    run.next += count;
+    if (run.next == run.end) runs_.pop_front();
   }
   // What was queued before the end is still handed out.
-  if (!queue_.empty()) return Watcher::State::kOpen;
+  if (queued_ > 0) return Watcher::State::kOpen;
   // An event up to the applied revision was offered before that revision was stored, hence
   // before this lock was taken: it has been handed out.
   if (state_ == Watcher::State::kOpen) up_to = Revision(applied_->load());

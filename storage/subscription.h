@@ -1,7 +1,7 @@
 // The river's side of one Watcher: scope, filter, and a bounded queue between the thread that
-// applies changes and whoever drains. Offer and Flush are called by the river with the cache
-// locked; Wake after the cache was unlocked; Drain and Detach by the subscriber. The only lock
-// order is cache, then subscription.
+// applies changes and whoever drains. Offer, Flush and Queue are called by the river with the
+// cache locked; Wake after the cache was unlocked; Drain and Detach by the subscriber. The only
+// lock order is cache, then subscription.
 #pragma once
 
 #include <atomic>
@@ -25,12 +25,17 @@ class Subscription {
         applied_(std::move(applied)),
         bound_(bound) {}
 
+  // False for one that sees every event of its scope as it is.
+  bool choosy() const { return !ns_.empty() || filter_; }
   // How a watcher with this filter sees the event, if at all.
   std::optional<EventType> View(const Event& event) const;
-  // Keeps the event for Flush. True for the first one since the last Flush.
-  bool Offer(const EventPtr& event);
+  // Keeps the event for Flush, if it is to be seen.
+  void Offer(const EventPtr& event);
   // Queues what was offered. True when the subscriber has to be woken.
   bool Flush();
+  // Queues items that others may share. True when the subscriber has to be woken.
+  using Items = std::shared_ptr<const std::vector<Watcher::Item>>;
+  bool Queue(Items items);
   // Puts events before the live ones, without counting them against the bound.
   void Preload(std::vector<Watcher::Item> items);
   // True when the subscriber has to be woken.
@@ -43,6 +48,12 @@ class Subscription {
   void Detach();
 
  private:
+  // Items that are still to be drained.
+  struct Run {
+    Items items;
+    std::size_t next;
+    std::size_t end;
+  };
   bool Matches(const Object& object) const;
 
   const std::string ns_;
@@ -50,8 +61,9 @@ class Subscription {
   const Applied applied_;
   std::vector<Watcher::Item> offered_;  // the river's
   std::mutex mutex_;
-  std::size_t bound_;  // this and the next two guarded by mutex_
-  std::deque<Watcher::Item> queue_;
+  std::size_t bound_;  // this and the next three guarded by mutex_
+  std::deque<Run> runs_;
+  std::size_t queued_ = 0;  // in runs_
   Watcher::State state_ = Watcher::State::kOpen;
   std::mutex ready_mutex_;       // held while ready_ runs
   std::function<void()> ready_;  // guarded by ready_mutex_

@@ -74,8 +74,9 @@ inline constexpr std::size_t kInlineDelivery = 8;          // txns told without 
 inline constexpr std::size_t kUntoldBatches = 4;           // flushed, not yet told to watches
 
 // Storage.
-inline constexpr int kWalCheckpointPages = 1024;           // 8 MiB of log are copied to the file
-inline constexpr int kWalRestartPages = 16 * 1024;         // 128 MiB: writers wait once for a copy
+inline constexpr int kWalPages = 512;           // 4 MiB of log are copied to the file
+inline constexpr int kWalPagesWaitedFor = 128;  // the writer may wait while these are copied
+inline constexpr int kWalPagesAtMost = 16 * 1024;  // 128 MiB: the writer waits whatever it takes
 inline constexpr int kDatabaseBusyMs = 30'000;             // a writer waits for such a copy
 inline constexpr std::size_t kScanRows = 1000;             // rows read at once when replaying
 inline constexpr std::size_t kPruneKeys = 2048;            // keys looked at per lock in compaction
@@ -84,7 +85,6 @@ inline constexpr std::size_t kReplayEvents = 20'000;       // etcd replays about
 inline constexpr std::size_t kHistoryBytes = 128 * 1024 * 1024;  // old versions kept by the ring
 inline constexpr std::size_t kHistoryGaps = 16;            // bridged failures remembered apart
 inline constexpr std::size_t kFramedEvents = 4096;         // newest events that keep their frames
-inline constexpr std::size_t kKeptOffers = 256;            // room an idle watcher keeps
 inline constexpr auto kHistoryTrim = 10s;                  // between looks for old events
 inline constexpr std::size_t kTrimBytes = 8 * 1024 * 1024;  // worth asking the allocator for
 inline constexpr std::size_t kUndecodableLogged = 256;     // keys named in the log, then silence

@@ -235,6 +235,23 @@ says '^held' /usr/bin/python3 "$dir/crowd.py" "$poor_port" "$dir/poor/pki/ca.crt
 kill "$poor"
 wait "$poor" || fail "the hub with few descriptors ended with $?"
 
+say "plain HTTP by flag, and on loopback only"
+"$MAILROOM_BUILD/mailroom" serve --data-dir "$dir/plain" --listen 127.0.0.1:0 --plain-http true \
+  --kubeconfig-out "$dir/plain.admin" >"$dir/plain.log" 2>&1 &
+pids+=($!)
+plain=$!
+eventually test -s "$dir/plain.admin"
+plain_url=$(sed -nE 's#.*server: "?(http://[^/" ]*).*#\1#p' "$dir/plain.admin" | head -n 1)
+is ok curl -sS "$plain_url/healthz"
+says '"reason":"Unauthorized"' curl -sS -H 'Authorization: Bearer x' "$plain_url/api/v1/namespaces"
+kill "$plain"
+wait "$plain" || fail "the hub without TLS ended with $?"
+if "$MAILROOM_BUILD/mailroom" serve --data-dir "$dir/plain" --listen 0.0.0.0:0 --plain-http true \
+  >"$dir/open.log" 2>&1; then
+  fail "plain HTTP was served beyond loopback"
+fi
+says 'loopback addresses only' cat "$dir/open.log"
+
 say "bad HTTP/2"
 /usr/bin/python3 "$root/test/e2e/bad_http2.py" "$hub_port" "$ca"
 curl_hub -o /dev/null "$hub_url/version"
