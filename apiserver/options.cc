@@ -85,7 +85,7 @@ Setter Count(std::size_t Options::*member) {
 Setter Duration(std::string flag, std::chrono::seconds Options::*member) {
   return [flag, member](Options& options, const std::string& value) -> Result<void> {
     const auto time = ParseDuration(value);
-    if (!time || *time < std::chrono::seconds(1)) {
+    if (!time.ok() || *time < std::chrono::seconds(1)) {
       return BadRequest(flag + " is a time such as 24h or 90m");
     }
     options.*member = std::chrono::duration_cast<std::chrono::seconds>(*time);
