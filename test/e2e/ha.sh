@@ -87,7 +87,7 @@ for url in "$one_url" "$two_url"; do
   loads+=("$!")
   pids+=("$!")
 done
-at "$left" root get workspaces -w --output-watch-events -o 'custom-columns=NAME:.metadata.name' \
+at "$left" root get workspaces -w --output-watch-events \
   >"$dir/workspaces.events" 2>"$dir/workspaces.err" &
 pids+=("$!")
 eventually grep -q wds1 "$dir/workspaces.events"
