@@ -113,6 +113,14 @@ bool SpecDiffers(const openapi::ResourceType& type, const Json& before, const Js
   return false;
 }
 
+bool CountedAnnotations(const openapi::ResourceType& type, const Json& before, const Json& after) {
+  if (!RulesOf(type).counts_annotations) return false;
+  static const Json kNone = Json::object();
+  const Json* old = Find(before, {"metadata", "annotations"});
+  const Json* now = Find(after, {"metadata", "annotations"});
+  return (old != nullptr ? *old : kNone) != (now != nullptr ? *now : kNone);
+}
+
 // Members of metadata that a client cannot change.
 void RestoreMetadata(const Json& live, Json& object) {
   for (const char* member : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
@@ -255,7 +263,10 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   if (const KindRules& rules = RulesOf(*call.type); rules.prepare != nullptr) {
     TRY(rules.prepare(call, object, &live));
   }
-  if (call.type->tracks_generation && SpecDiffers(*call.type, live, object)) {
+  const bool main = call.info.subresource.empty();
+  if (call.type->tracks_generation &&
+      (SpecDiffers(*call.type, live, object) ||
+       (main && CountedAnnotations(*call.type, live, object)))) {
     Set(object, {"metadata", "generation"}, IntAt(live, {"metadata", "generation"}) + 1);
   }
   Track(call, options, &live, draft);
@@ -372,11 +383,13 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
     TRY(admit.Mutate(nullptr, &before));
     TRY(admit.Validate(nullptr, &before));
     const bool gone = MarkDeleted(call, request, object);
-    if (request.dry_run) return Outcome{stored, false, gone};
     if (!gone && object == before) return Outcome{stored, false, false};
+    std::string bytes = Object::Encode(object);
+    if (request.dry_run) {
+      return Outcome{gone ? stored : TRY(Object::Decode(bytes, stored->revision())), false, gone};
+    }
     Txn txn;
     txn.compares.push_back({key.ToStoreKey(), stored->revision()});
-    std::string bytes = Object::Encode(object);
     if (gone) {
       AddRemoval(call, key, *stored, txn);
     } else {
