@@ -176,7 +176,7 @@ Result<Response> RenderTree(const Call& call, const openapi::ResourceType& type,
 
 Result<Response> RenderList(const Call& call, ListPage page) {
   const Accepted accepted = TRY(Negotiate(call.request, call.info.query, *call.type, Shape::kList));
-  if (StreamsList(accepted, page)) return StreamList(call, accepted, std::move(page));
+  if (StreamsList(page)) return StreamList(call, accepted, std::move(page));
   const bool all = call.info.all_workspaces;
   const openapi::ResourceType& type = *call.type;
   if (accepted.form == Form::kObject) {
