@@ -190,6 +190,22 @@ std::string RegistryKey(const Call& call) {
   return key + call.info.name;
 }
 
+// The metadata of a built-in is checked by its kind and once more by the store.
+Status Immutable(const Call& call, const char* field, const std::string& value) {
+  const Cause immutable = InvalidValue(field, Quoted(value), "field is immutable");
+  return Invalid(call.type->gvk.kind, call.type->gvk.group, call.info.name,
+                 std::vector<Cause>(call.type->builtin ? 2 : 1, immutable));
+}
+
+// Only a delete sets the time of deletion; whoever leaves it out means the one that is there.
+Result<void> CheckDeletionTime(const Call& call, const Json& live, const Json& object) {
+  const std::string time = StringAt(object, {"metadata", "deletionTimestamp"});
+  if (time.empty() || ParseTime(time) == ParseTime(StringAt(live, {"metadata", "deletionTimestamp"}))) {
+    return Ok();
+  }
+  return Immutable(call, "metadata.deletionTimestamp", time);
+}
+
 Result<void> CheckPreconditions(const Call& call, const Json& live, const Json& object) {
   const std::string& name = call.info.name;
   const std::string& group = call.type->gvk.group;
@@ -197,10 +213,7 @@ Result<void> CheckPreconditions(const Call& call, const Json& live, const Json& 
   const std::string live_uid = StringAt(live, {"metadata", "uid"});
   if (!uid.empty() && uid != live_uid) {
     if (call.info.verb == "patch") {
-      // The metadata of a built-in is checked by its kind and once more by the store.
-      const Cause immutable = InvalidValue("metadata.uid", Quoted(uid), "field is immutable");
-      return Invalid(call.type->gvk.kind, group, name,
-                     std::vector<Cause>(call.type->builtin ? 2 : 1, immutable));
+      return Immutable(call, "metadata.uid", uid);
     }
     return Conflict(call.type->plural, group, name,
                     "StorageError: invalid object, Code: 4, Key: " + RegistryKey(call) +
@@ -211,7 +224,7 @@ Result<void> CheckPreconditions(const Call& call, const Json& live, const Json& 
   if (!revision.empty() && revision != StringAt(live, {"metadata", "resourceVersion"})) {
     return Modified(call.type->plural, group, name);
   }
-  return Ok();
+  return CheckDeletionTime(call, live, object);
 }
 
 void Track(const Call& call, const WriteOptions& options, const Json* live, Draft& draft) {
