@@ -6,6 +6,7 @@
 #include "apiserver/admission/quota_controller.h"
 #include "apiserver/admission/quota_usage.h"
 #include "apiserver/convert.h"
+#include "apiserver/deadline.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
 
@@ -87,7 +88,8 @@ admission::Attributes Admit::Show(const Json* object, const Json* old) const {
                         .dry_run = dry_run_,
                         .user = call_.user,
                         .options = [this] { return OptionsJson(); },
-                        .convert = {}};
+                        .convert = {},
+                        .deadline = call_.deadline};
   if (attributes.name.empty() && object != nullptr) {
     attributes.name = StringAt(*object, {"metadata", "name"});
   }
@@ -145,6 +147,7 @@ bool Admit::Charged() const {
 
 Result<storage::TxnResult> Admit::Commit(storage::Txn txn, const Json* object, const Json* old) {
   storage::CachedStore& store = call_.hub.store;
+  TRY(InTime(call_.deadline));
   if (object == nullptr || !Charged()) return store.Commit(std::move(txn));
   for (int attempt = 0;; ++attempt) {
     storage::Txn charged = txn;
@@ -157,7 +160,7 @@ Result<storage::TxnResult> Admit::Commit(storage::Txn txn, const Json* object, c
       const Revision now = found == result.actual.end() ? Revision() : found->mod_revision;
       if (now != compare.mod_revision) return result;
     }
-    TRY(store.WaitFor(result.revision, limits::kFreshnessWait));
+    TRY(store.WaitFor(result.revision, call_.Patience()));
   }
 }
 

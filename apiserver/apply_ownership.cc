@@ -1,10 +1,12 @@
 #include "apiserver/apply_ownership.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "apiserver/typed_merge.h"
+#include "openapi/builtin.h"
 #include "openapi/defaults.h"
 
 namespace mailroom::apiserver {
@@ -53,8 +55,21 @@ const FieldSet& IgnoredFields(const openapi::ResourceType& type, const std::stri
   static const FieldSet kNone;
   static const FieldSet kStatus = SetOf({{"f:status"}});
   static const FieldSet kAllButStatus = SetOf({{"f:metadata"}, {"f:spec"}});
-  static const FieldSet kBuiltinAllButStatus = SetOf({{"f:metadata", "f:labels"}, {"f:spec"}});
-  if (subresource == "status") return type.builtin ? kBuiltinAllButStatus : kAllButStatus;
+  static const FieldSet kSpec = SetOf({{"f:spec"}});
+  static const std::map<GroupResource, FieldSet> kKept = [] {
+    std::map<GroupResource, FieldSet> out;
+    for (const auto& [resource, members] : openapi::StatusKeeps()) {
+      std::vector<FieldPath> paths = {{"f:spec"}};
+      for (const std::string& member : members) paths.push_back({"f:metadata", "f:" + member});
+      out[resource] = SetOf(paths);
+    }
+    return out;
+  }();
+  if (subresource == "status") {
+    if (!type.builtin) return kAllButStatus;
+    auto kept = kKept.find(type.group_resource());
+    return kept == kKept.end() ? kSpec : kept->second;
+  }
   return subresource.empty() && type.has_status ? kStatus : kNone;
 }
 

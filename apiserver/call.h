@@ -2,7 +2,6 @@
 // workspace says about the kind. Lives for one request, on one thread.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "apiserver/request_info.h"
 #include "apiserver/workspaces.h"
 #include "storage/object/clock.h"
+#include "storage/object/deadline.h"
 #include "storage/object/limits.h"
 
 namespace mailroom::admission {
@@ -51,13 +51,14 @@ struct Call {
   openapi::ResourceTypePtr type;
   std::vector<std::string> warnings;  // become Warning headers
   std::map<std::string, std::string> annotations = {};  // what admission notes for an audit log
-  // For a revision to arrive: as long as the server waits, or less if the client says so.
-  std::chrono::milliseconds patience = limits::kFreshnessWait;
+  Deadline deadline = {};  // the server's own calls have none
 
   ResourceKey Key() const { return Key(info.name); }
   ResourceKey Key(const std::string& name) const {
     return {info.workspace, type->stored_as, type->namespaced ? info.ns : std::string(), name};
   }
+  // For a revision to arrive: as long as the server waits, or less if the client says so.
+  std::chrono::milliseconds Patience() const { return deadline.Left(limits::kFreshnessWait); }
   Status NotFoundHere() const { return NotFound(type->plural, type->gvk.group, info.name); }
   void Warn(std::string text) { warnings.push_back(std::move(text)); }
 };

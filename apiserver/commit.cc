@@ -8,6 +8,7 @@
 #include "apiserver/kinds.h"
 #include "apiserver/names.h"
 #include "apiserver/settle.h"
+#include "openapi/builtin.h"
 #include "openapi/normalize.h"
 #include "openapi/validate.h"
 #include "storage/object/json_path.h"
@@ -41,15 +42,19 @@ void DropRepeatedOwners(Call& call, Json& object) {
 
 }  // namespace
 
-Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
-  openapi::DropNulls(*call.type, draft.object);
-  if (auto problem = openapi::CheckBuiltinTypes(*call.type, draft.object)) {
+Result<void> CheckTree(Call& call, const WriteOptions& options, const openapi::ResourceType& type,
+                       Draft& draft) {
+  openapi::DropNulls(type, draft.object);
+  if (auto problem = openapi::CheckBuiltinTypes(type, draft.object)) {
     if (draft.patch) return InvalidPatch(*draft.patch, *problem);
-    return BadRequest(call.type->gvk.kind + " in version " + Quoted(call.type->gvk.version) +
-                      " cannot be handled as a " + call.type->gvk.kind + ": " + *problem);
+    return CannotBeHandled(type.gvk, *problem);
   }
-  TRY(ReportFields(call, options, openapi::PruneUnknown(*call.type, draft.object),
-                   draft.duplicates, draft.patch));
+  return ReportFields(call, options, type.gvk, openapi::PruneUnknown(type, draft.object),
+                      draft.duplicates, draft.patch);
+}
+
+Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
+  TRY(CheckTree(call, options, *call.type, draft));
   DropRepeatedOwners(call, draft.object);
   openapi::ApplyDefaults(*call.type, draft.object);
   return Ok();
@@ -67,8 +72,10 @@ Result<void> Validate(Call& call, const Json& object, const Json* live) {
     add(rules.validate(call, object, live));
   }
   if (causes.empty()) {
-    for (std::string& text : openapi::WarningsFor(*call.type, object, live)) {
-      call.Warn(std::move(text));
+    if (call.info.subresource.empty()) {
+      for (std::string& text : openapi::WarningsFor(*call.type, object, live)) {
+        call.Warn(std::move(text));
+      }
     }
     return Ok();
   }
@@ -106,6 +113,14 @@ bool SpecDiffers(const openapi::ResourceType& type, const Json& before, const Js
   return false;
 }
 
+bool CountedAnnotations(const openapi::ResourceType& type, const Json& before, const Json& after) {
+  if (!RulesOf(type).counts_annotations) return false;
+  static const Json kNone = Json::object();
+  const Json* old = Find(before, {"metadata", "annotations"});
+  const Json* now = Find(after, {"metadata", "annotations"});
+  return (old != nullptr ? *old : kNone) != (now != nullptr ? *now : kNone);
+}
+
 // Members of metadata that a client cannot change.
 void RestoreMetadata(const Json& live, Json& object) {
   for (const char* member : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
@@ -118,6 +133,19 @@ void RestoreMetadata(const Json& live, Json& object) {
     }
   }
   Erase(object, {"metadata", "selfLink"});
+}
+
+// Of some kinds, parts of metadata cannot be written along with the status.
+void KeepInStatus(const openapi::ResourceType& type, const Json& live, Json& metadata) {
+  auto members = openapi::StatusKeeps().find(type.group_resource());
+  if (members == openapi::StatusKeeps().end()) return;
+  for (const std::string& member : members->second) {
+    if (auto it = live.find(member); it != live.end()) {
+      metadata[member] = *it;
+    } else {
+      metadata.erase(member);
+    }
+  }
 }
 
 // Keeps what the endpoint does not write: status on the main one, the rest on /status.
@@ -136,7 +164,10 @@ void RestoreParts(const Call& call, const Json& live, Json& object) {
     Json status = object.value("status", Json());
     Json metadata = object.value("metadata", Json::object());
     object = live;
-    if (call.type->builtin) object["metadata"] = std::move(metadata);
+    if (call.type->builtin) {
+      const Json kept = std::exchange(object["metadata"], std::move(metadata));
+      KeepInStatus(*call.type, kept, object["metadata"]);
+    }
     if (status.is_null()) {
       object.erase("status");
     } else {
@@ -232,7 +263,10 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   if (const KindRules& rules = RulesOf(*call.type); rules.prepare != nullptr) {
     TRY(rules.prepare(call, object, &live));
   }
-  if (call.type->tracks_generation && SpecDiffers(*call.type, live, object)) {
+  const bool main = call.info.subresource.empty();
+  if (call.type->tracks_generation &&
+      (SpecDiffers(*call.type, live, object) ||
+       (main && CountedAnnotations(*call.type, live, object)))) {
     Set(object, {"metadata", "generation"}, IntAt(live, {"metadata", "generation"}) + 1);
   }
   Track(call, options, &live, draft);
@@ -329,7 +363,7 @@ Result<Outcome> Change(Call& call, const WriteOptions& options, const Propose& p
       admit.Release(key.ns, gone ? Admit::Written::kRemoved : Admit::Written::kChanged);
       return Outcome{TRY(Object::Decode(bytes, result.revision)), false, gone};
     }
-    TRY(call.hub.store.WaitFor(result.revision, call.patience));
+    TRY(call.hub.store.WaitFor(result.revision, call.Patience()));
   }
   return Modified(call.type->plural, call.type->gvk.group, call.info.name);
 }
@@ -349,22 +383,24 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
     TRY(admit.Mutate(nullptr, &before));
     TRY(admit.Validate(nullptr, &before));
     const bool gone = MarkDeleted(call, request, object);
-    if (request.dry_run) return Outcome{stored, false, gone};
     if (!gone && object == before) return Outcome{stored, false, false};
+    std::string bytes = Object::Encode(object);
+    if (request.dry_run) {
+      return Outcome{gone ? stored : TRY(Object::Decode(bytes, stored->revision())), false, gone};
+    }
     Txn txn;
     txn.compares.push_back({key.ToStoreKey(), stored->revision()});
-    std::string bytes = Object::Encode(object);
     if (gone) {
       AddRemoval(call, key, *stored, txn);
     } else {
       txn.operations.push_back(Put(key, bytes));
     }
-    const TxnResult result = TRY(call.hub.store.Commit(std::move(txn)));
+    const TxnResult result = TRY(admit.Commit(std::move(txn), nullptr, &before));
     if (result.committed) {
       admit.Release(key.ns, gone ? Admit::Written::kRemoved : Admit::Written::kChanged);
       return Outcome{gone ? stored : TRY(Object::Decode(bytes, result.revision)), false, gone};
     }
-    TRY(call.hub.store.WaitFor(result.revision, call.patience));
+    TRY(call.hub.store.WaitFor(result.revision, call.Patience()));
   }
   return Modified(call.type->plural, call.type->gvk.group, name);
 }

@@ -25,6 +25,10 @@ struct Draft {
   std::optional<std::string> patch = {};  // the patch, as errors about its result print it
 };
 
+// Drops nulls and unknown fields and checks types, by the facts of `type`: that of the call, or of a
+// subresource that has its own.
+Result<void> CheckTree(Call& call, const WriteOptions& options, const openapi::ResourceType& type,
+                       Draft& draft);
 // Drops nulls and unknown fields, checks types, fills in defaults: the first step of every write.
 Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft);
 

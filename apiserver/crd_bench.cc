@@ -1,13 +1,18 @@
 // What definitions cost in memory when many workspaces hold the same ones: schemas, rules and
-// catalogues, apart from the stored bytes. Prints a table; asserts nothing.
+// catalogues, apart from the stored bytes; and what very many in one workspace cost (`many N`).
+// Prints tables; asserts nothing.
 #include <malloc.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "apiserver/server.h"
 #include "apiserver/workspaces.h"
 #include "openapi/crd.h"
 #include "openapi/validate.h"
@@ -140,9 +145,69 @@ int Bench(int workspaces, int definitions) {
   return 0;
 }
 
+// Many definitions in one workspace, made one by one through the API.
+int BenchMany(int definitions) {
+  using Clock = std::chrono::steady_clock;
+  auto seconds = [](Clock::time_point since) {
+    return std::chrono::duration<double>(Clock::now() - since).count();
+  };
+  auto server = apiserver::Server::Start(storage::OpenMemory(),
+                                         {.external_url = "https://bench", .controllers = false});
+  Must(server);
+  auto send = [&](const std::string& method, const std::string& path, const Json& body) {
+    Request request;
+    request.method = method;
+    request.path = "/clusters/wds1" + path;
+    request.headers.Add("content-type", "application/json");
+    request.headers.Add("accept", "application/json");
+    request.peer.common_name = "admin";
+    request.peer.organizations = {"system:masters"};
+    if (!body.is_null()) request.body = DumpJson(body);
+    Response response = (*server)->dispatcher().Handle(request);
+    response.Gather();
+    if (response.code >= 300) {
+      std::fprintf(stderr, "%s: %s\n", path.c_str(), response.BodyText().c_str());
+      std::exit(1);
+    }
+    return response.BodyText();
+  };
+  const std::string crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const double heap = Heap();
+  std::printf("%8s %12s %14s\n", "made", "made/s", "MiB of heap");
+  double lap = 0, all = 0;
+  const int part = std::max(1, definitions / 10);
+  std::size_t stored = 0;
+  for (int i = 0; i < definitions; ++i) {
+    Json crd = Definition(i, 1'000);
+    crd.erase("status");
+    const auto begun = Clock::now();
+    stored += send("POST", crds, crd).size();
+    lap += seconds(begun);
+    if ((i + 1) % part != 0) continue;
+    std::printf("%8d %12.0f %14.1f\n", i + 1, part / lap, Heap() - heap);
+    all += std::exchange(lap, 0);
+  }
+  auto timed = [&](const char* what, const std::string& path) {
+    for (const char* turn : {"first", "again"}) {
+      const auto begun = Clock::now();
+      const std::size_t bytes = send("GET", path, nullptr).size();
+      std::printf("%-28s %-6s %8.1f ms %12zu bytes\n", what, turn, seconds(begun) * 1e3, bytes);
+    }
+  };
+  std::printf("all of them: %.1f s, %.2f KiB as answered each\n", all,
+              static_cast<double>(stored) / 1024 / definitions);
+  timed("discovery of the group", "/apis/example.com/v1");
+  timed("OpenAPI v3 of the group", "/openapi/v3/apis/example.com/v1");
+  timed("an object's list", "/apis/example.com/v1/things7");
+  return 0;
+}
+
 }  // namespace mailroom
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "many") {
+    return mailroom::BenchMany(argc > 2 ? std::atoi(argv[2]) : 10'000);
+  }
   const int workspaces = argc > 1 ? std::atoi(argv[1]) : 1000;
   const int definitions = argc > 2 ? std::atoi(argv[2]) : 50;
   return mailroom::Bench(workspaces, definitions);

@@ -1,12 +1,23 @@
 #include "apiserver/commit.h"
+#include "apiserver/kinds.h"
 #include "apiserver/read_options.h"
 #include "apiserver/render.h"
 #include "apiserver/verbs.h"
 
 namespace mailroom::apiserver {
 
+namespace {
+
+void WarnAboutDefault(Call& call, const DeleteRequest& request) {
+  const char* text = RulesOf(*call.type).delete_warning;
+  if (text != nullptr && request.propagation.empty()) call.Warn(text);
+}
+
+}  // namespace
+
 Result<Response> Delete(Call& call) {
   const DeleteRequest request = TRY(ParseDelete(call));
+  WarnAboutDefault(call, request);
   const Outcome outcome = TRY(Remove(call, call.info.name, request));
   if (outcome.removed && !call.type->returns_deleted) {
     return RenderDeleted(call, outcome.object->meta().name, outcome.object->meta().uid);
@@ -17,6 +28,7 @@ Result<Response> Delete(Call& call) {
 
 Result<Response> DeleteCollection(Call& call) {
   const DeleteRequest request = TRY(ParseDelete(call));
+  WarnAboutDefault(call, request);
   const ReadOptions options = TRY(ParseListOptions(call));
   TRY(call.hub.store.Freshen());
   storage::CacheListOptions cache;

@@ -72,6 +72,30 @@ TEST_F(DiscoveryTest, OpenApiUrlsCarryThePrefixAndTheHash) {
   EXPECT_EQ(stale.headers.Get("location"), url);
 }
 
+TEST_F(DiscoveryTest, OpenApiDocumentsAreJsonOrProtobufByTheBestClause) {
+  const std::string three = "/clusters/wds1/openapi/v3/apis/apps/v1";
+  const std::string two = "/clusters/wds1/openapi/v2";
+  const std::string proto = "application/com.github.proto-openapi.spec.v";
+  for (const auto& [path, number] : {std::pair{three, "3"}, std::pair{two, "2"}}) {
+    const std::string older = proto + number + "@v1.0+protobuf";
+    const std::string newer = proto + number + ".v1.0+protobuf";
+    EXPECT_EQ(hub.GetAs(path, older).headers.Get("content-type"), newer);
+    EXPECT_EQ(hub.GetAs(path, newer + ", application/json;q=0.5").headers.Get("content-type"), newer);
+    EXPECT_EQ(hub.GetAs(path, "application/json, " + older).headers.Get("content-type"),
+              "application/json");
+    EXPECT_EQ(hub.GetAs(path, "text/html, */*;q=0.8").headers.Get("content-type"),
+              "application/json");
+    const auto refused = hub.GetAs(path, "application/yaml");
+    EXPECT_EQ(refused.code, 406);
+    EXPECT_EQ(refused.text, "");
+  }
+  // One hash, that of the JSON form, names both.
+  const auto json = hub.Get(three), binary = hub.GetAs(three, proto + "3@v1.0+protobuf");
+  EXPECT_EQ(json.headers.Get("etag"), binary.headers.Get("etag"));
+  EXPECT_NE(json.text, binary.text);
+  EXPECT_EQ(binary.headers.Get("vary"), "Accept");
+}
+
 TEST_F(DiscoveryTest, EveryReferenceInEveryDocumentResolves) {
   for (const char* workspace : {"root", "its1", "wds1"}) {
     auto index = hub.Get("/clusters/" + std::string(workspace) + "/openapi/v3");

@@ -221,6 +221,9 @@ Result<Response> Dispatcher::Route(const Request& request, const User* known,
                                    AuditRecord* record) {
   RequestInfo info = TRY(ParseRequestInfo(request));
   if (record != nullptr) record->info = info;
+  const std::chrono::nanoseconds timeout =
+      IsLongRunning(info) ? limits::kRequestTimeout : TRY(ParseTimeout(info.query));
+  const Deadline deadline = DeadlineOf(info, std::chrono::steady_clock::now(), timeout);
   User user = known != nullptr
                   ? *known
                   : TRY(hub_.authenticator.Authenticate(request, info.workspace.name()));
@@ -239,8 +242,8 @@ Result<Response> Dispatcher::Route(const Request& request, const User* known,
   }
   if (!info.is_resource) return NonResource(request, info);
   const bool oversee = known == nullptr && info.verb == "watch";
-  if (!oversee) return Resource(request, std::move(info), user);
-  Response response = TRY(Resource(request, info, user));
+  if (!oversee) return Resource(request, std::move(info), user, deadline);
+  Response response = TRY(Resource(request, info, user, deadline));
   if (response.stream != nullptr) TRY(Oversee(request, std::move(info), std::move(user), response));
   return response;
 }
@@ -282,7 +285,8 @@ Result<void> Dispatcher::Oversee(const Request& request, RequestInfo info, User 
   return Ok();
 }
 
-Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, const User& user) {
+Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, const User& user,
+                                      const Deadline& deadline) {
   WorkspaceView workspace =
       info.all_workspaces ? hub_.workspaces.All() : TRY(hub_.workspaces.Find(info.workspace));
   ResourceTypePtr type = workspace.catalog->FindShared(info.group, info.version, info.resource);
@@ -300,13 +304,12 @@ Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, 
   if (info.verb != "list" && info.verb != "watch" && info.verb != "deletecollection") {
     TRY(Negotiate(request, info.query, *type, Shape::kSingle));
   }
-  const bool long_running = info.verb == "watch";
-  const std::chrono::milliseconds timeout =
-      long_running ? limits::kRequestTimeout : TRY(ParseTimeout(info.query));
   Call call{hub_, request, std::move(info), user, std::move(workspace), std::move(type), {}};
-  call.patience = std::min(call.patience, timeout);
+  call.deadline = deadline;
   if (!call.type->deprecation_warning.empty()) call.Warn(call.type->deprecation_warning);
   auto result = RunVerb(call);
+  // Whoever asked has gone by then, whatever was done meanwhile.
+  if (auto in_time = InTime(deadline); !in_time.ok()) result = std::move(in_time).error();
   Response response = result.ok() ? std::move(*result) : RenderError(request, result.error());
   AddWarnings(call.warnings, response.headers);
   return response;

@@ -37,7 +37,8 @@ class Dispatcher {
                      AuditRecord* record) const;
   // Puts an open watch under supervision.
   Result<void> Oversee(const Request& request, RequestInfo info, User user, Response& response);
-  Result<Response> Resource(const Request& request, RequestInfo info, const User& user);
+  Result<Response> Resource(const Request& request, RequestInfo info, const User& user,
+                            const Deadline& deadline);
   Result<Response> NonResource(const Request& request, const RequestInfo& info);
 
   const Hub& hub_;

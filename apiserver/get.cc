@@ -12,7 +12,7 @@ Result<Response> Get(Call& call) {
   if (!revision) {
     TRY(store.Freshen());
   } else if (*revision != Revision()) {
-    TRY(store.WaitFor(*revision, call.patience));
+    TRY(store.WaitFor(*revision, call.Patience()));
   }
   const ObjectPtr object = Settler(call)(store.Get(call.Key()));
   if (object == nullptr) return call.NotFoundHere();

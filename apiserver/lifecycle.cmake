@@ -1,7 +1,7 @@
 # The controllers that keep workspaces in order, and what moves a workspace as a whole.
 target_sources(apiserver PRIVATE
   collector.cc expiry.cc furnisher.cc garbage_collector.cc garbage_step.cc hub_watch.cc
-  lifecycle.cc namespace_cleanup.cc owner_index.cc self_write.cc workspace_archive.cc)
+  kubernetes_service.cc lifecycle.cc namespace_cleanup.cc owner_index.cc self_write.cc workspace_archive.cc)
 target_sources(mailroom PRIVATE workspace_command.cc)
 
 hub_test(lifecycle_test

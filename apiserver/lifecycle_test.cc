@@ -74,6 +74,37 @@ TEST_F(LifecycleTest, AClusterHasItsService) {
   EXPECT_TRUE(Appears(service));
 }
 
+TEST_F(LifecycleTest, AClusterHasARangeOfServiceAddresses) {
+  const std::string networking = "/clusters/c/apis/networking.k8s.io/v1";
+  const std::string range = networking + "/servicecidrs/kubernetes";
+  const auto is_ready = [&] {
+    const Json found = hub.Get(range).body;
+    const Json* conditions = Find(found, {"status", "conditions"});
+    return conditions != nullptr && conditions->size() == 1 &&
+           StringAt(conditions->front(), {"type"}) == "Ready" &&
+           StringAt(conditions->front(), {"status"}) == "True";
+  };
+  ASSERT_TRUE(Eventually(is_ready));
+  EXPECT_EQ(StringsAt(hub.Get(range).body, {"spec", "cidrs"}),
+            std::vector<std::string>{"10.0.0.0/24"});
+  const std::string address = networking + "/ipaddresses/10.0.0.1";
+  ASSERT_TRUE(Appears(address));
+  const Json parent = hub.Get(address).body["spec"]["parentRef"];
+  EXPECT_EQ(StringAt(parent, {"resource"}), "services");
+  EXPECT_EQ(StringAt(parent, {"namespace"}) + "/" + StringAt(parent, {"name"}), "default/kubernetes");
+  for (const std::string& path : {range, address}) {
+    const std::string uid = StringAt(hub.Get(path).body, {"metadata", "uid"});
+    EXPECT_EQ(hub.Do("DELETE", path).code, 200);
+    EXPECT_TRUE(Eventually([&] {
+      const std::string now = StringAt(hub.Get(path).body, {"metadata", "uid"});
+      return !now.empty() && now != uid;
+    })) << path;
+  }
+  EXPECT_TRUE(Eventually(is_ready));
+  const std::string elsewhere = "/clusters/wds1/apis/networking.k8s.io/v1/servicecidrs/kubernetes";
+  EXPECT_EQ(hub.Get(elsewhere).code, 404);
+}
+
 TEST_F(LifecycleTest, TokenSecretsGoWithTheirAccount) {
   const std::string in = kNamespaces + "/default";
   auto account = hub.Do("POST", in + "/serviceaccounts",

@@ -15,7 +15,7 @@ Result<void> Position(Call& call, const ReadOptions& options, storage::CacheList
   if (!options.resource_version) return store.Freshen();
   const Revision wanted = *options.resource_version;
   if (wanted == Revision()) return Ok();
-  TRY(store.WaitFor(wanted, call.patience));
+  TRY(store.WaitFor(wanted, call.Patience()));
   const bool exact = options.match == Match::kExact ||
                      (options.match == Match::kUnset && options.limit > 0);
   if (exact) cache.at = wanted;

@@ -1,5 +1,5 @@
-// Lists as JSON text: their metadata, their items, and the body of a long list, which is written
-// item by item as the reader takes it and so never exists as a whole.
+// Lists as text: their metadata, their items, and the body of a long list, which is written item
+// by item as the reader takes it and so never exists as a whole, whatever its media type.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ void AppendListItem(std::string& out, const openapi::ResourceType& type, bool al
 // `includeObject` of a table, checked.
 Result<std::string> IncludeObject(const Query& query);
 
-// Whether the list is answered by StreamList: it is long, and its form can be written in parts.
-bool StreamsList(const Accepted& accepted, const ListPage& page);
+// Whether the list is long enough to be answered by StreamList.
+bool StreamsList(const ListPage& page);
 Result<Response> StreamList(const Call& call, const Accepted& accepted, ListPage page);
 
 }  // namespace mailroom::apiserver

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "openapi/protobuf.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
+#include "storage/object/yaml.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom {
@@ -32,7 +34,7 @@ class LongList : public testing::Test {
     return hub.server().dispatcher().Handle(request);
   }
   // The document, and the longest part it came in.
-  static Json Read(Response& response, std::size_t& longest) {
+  static std::string Text(Response& response, std::size_t& longest) {
     std::string text;
     longest = 0;
     for (auto state = Stream::State::kMore; state == Stream::State::kMore;) {
@@ -42,7 +44,10 @@ class LongList : public testing::Test {
       for (const SharedBytes& piece : pieces) part += piece->size(), text += *piece;
       longest = std::max(longest, part);
     }
-    return ParseJson(text).value();
+    return text;
+  }
+  static Json Read(Response& response, std::size_t& longest) {
+    return ParseJson(Text(response, longest)).value();
   }
   TestHub hub;
 };
@@ -102,13 +107,51 @@ TEST_F(LongList, KeepsTheStateItWasAskedFor) {
   EXPECT_TRUE(found);
 }
 
-TEST_F(LongList, OtherFormsAreWhole) {
-  for (const std::string accept : {"application/yaml", "application/vnd.kubernetes.protobuf"}) {
-    const Response response = Ask("", accept);
+// Each form says the same as plain JSON, and comes in parts of about one object.
+TEST_F(LongList, OtherMediaSayTheSame) {
+  std::size_t longest = 0;
+  Response plain = Ask("", "application/json");
+  const Json want = ParseJson(Text(plain, longest)).value();
+  const auto check = [&](const std::string& query, const std::string& accept, auto parse) {
+    Response response = Ask(query, accept);
     EXPECT_EQ(response.code, 200);
-    EXPECT_EQ(response.stream, nullptr) << accept;
-    EXPECT_GT(response.BodySize(), limits::kStreamedListBytes) << accept;
+    ASSERT_NE(response.stream, nullptr) << accept;
+    EXPECT_TRUE(response.headers.Get("content-type").starts_with(accept)) << accept;
+    const std::string text = Text(response, longest);
+    EXPECT_LT(longest, 120'000u) << accept;
+    EXPECT_EQ(parse(text), want) << accept;
+  };
+  check("", "application/yaml", [](const std::string& text) { return ParseYaml(text).value(); });
+  check("pretty=true", "application/json", [](const std::string& text) {
+    const Json tree = ParseJson(text).value();
+    EXPECT_EQ(text, DumpJsonPretty(tree) + "\n");
+    return tree;
+  });
+  check("", "application/vnd.kubernetes.protobuf", [](const std::string& text) {
+    const Json tree = openapi::DecodeProtobuf(text).value();
+    EXPECT_EQ(text, openapi::EncodeProtobuf(tree).value());
+    return tree;
+  });
+}
+
+TEST_F(LongList, YamlIsWhatAShortListWouldBe) {
+  std::size_t longest = 0;
+  for (const std::string accept : {"application/yaml", "application/yaml;as=Table;v=v1;g=meta.k8s.io"}) {
+    Response whole = Ask("", accept);
+    ASSERT_NE(whole.stream, nullptr);
+    const std::string text = Text(whole, longest);
+    EXPECT_EQ(text, DumpYaml(ParseYaml(text).value())) << accept;
   }
+}
+
+TEST_F(LongList, MetadataInProtobuf) {
+  std::size_t longest = 0;
+  const std::string form = ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+  Response response = Ask("", "application/vnd.kubernetes.protobuf" + form);
+  ASSERT_NE(response.stream, nullptr);
+  const Json list = openapi::DecodeProtobuf(Text(response, longest)).value();
+  EXPECT_EQ(StringAt(list, {"kind"}), "PartialObjectMetadataList");
+  EXPECT_GE(Find(list, {"items"})->size(), static_cast<std::size_t>(kCount));
 }
 
 }  // namespace

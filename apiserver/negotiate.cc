@@ -145,6 +145,18 @@ Media NegotiateError(const Request& request) {
   return Media::kJson;
 }
 
+std::optional<std::size_t> AcceptedType(const Request& request,
+                                        std::span<const std::string_view> offered) {
+  for (const Clause& clause : ParseAccept(AcceptHeader(request))) {
+    for (std::size_t i = 0; i < offered.size(); ++i) {
+      const std::string_view type = offered[i];
+      const std::string any = std::string(type.substr(0, type.find('/'))) + "/*";
+      if (clause.type == type || clause.type == any || clause.type == "*/*") return i;
+    }
+  }
+  return std::nullopt;
+}
+
 std::string GoTypeName(const openapi::ResourceType& type, std::string_view kind) {
   if (!type.builtin) return kind == type.list_kind ? "unstructured.UnstructuredList"
                                                    : "unstructured.Unstructured";

@@ -1,6 +1,8 @@
 // Choosing the response form from Accept: media type, Table or PartialObjectMetadata, pretty.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 
 #include "apiserver/request_info.h"
@@ -28,6 +30,11 @@ Result<Accepted> Negotiate(const Request& request, const Query& query,
                            const openapi::ResourceType& type, Shape shape);
 // The media type for an error, which is sent whatever the client accepts.
 Media NegotiateError(const Request& request);
+
+// Which of the media types offered for a document the client takes, by its best clause; nothing
+// when it takes none.
+std::optional<std::size_t> AcceptedType(const Request& request,
+                                        std::span<const std::string_view> offered);
 
 // The Go type that error texts name: `core.ConfigMap`.
 std::string GoTypeName(const openapi::ResourceType& type, std::string_view kind);

@@ -1,17 +1,28 @@
 #include "apiserver/openapi_paths.h"
 
-#include "apiserver/router_error.h"
+#include <array>
+
+#include "apiserver/negotiate.h"
 #include "openapi/documents.h"
 #include "storage/object/json.h"
 
 namespace mailroom::apiserver {
 namespace {
 
+constexpr std::string_view kJson = "application/json";
+// What is offered; clients may use the older spelling but are answered in the newer.
+constexpr std::array<std::string_view, 3> kVersion2 = {
+    kJson, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"};
+constexpr std::array<std::string_view, 3> kVersion3 = {
+    kJson, "application/com.github.proto-openapi.spec.v3.v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"};
+
 std::string PathOf(const std::string& group, const std::string& version) {
   return group.empty() ? "api/" + version : "apis/" + group + "/" + version;
 }
 
-Response Body(const Request& request, const Document& document) {
+Response Body(const Request& request, const Document& document, std::string_view type = kJson) {
   Response response;
   response.headers.Add("etag", "\"" + document.hash + "\"");
   response.headers.Add("vary", "Accept");
@@ -19,45 +30,48 @@ Response Body(const Request& request, const Document& document) {
     response.code = 304;
     return response;
   }
-  response.headers.Add("content-type", "application/json");
+  response.headers.Add("content-type", std::string(type));
   response.body.push_back(document.body);
   return response;
 }
 
-constexpr std::string_view kGnostic = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-
-bool WantsGnostic(const Request& request) {
-  for (std::string_view accept : request.headers.All("accept")) {
-    if (accept.find("com.github.proto-openapi.spec.v2") != std::string_view::npos) return true;
-  }
-  return false;
+// Without a body, as the original.
+Response NotAccepted() {
+  Response refused;
+  refused.code = 406;
+  refused.headers.Add("vary", "Accept");
+  return refused;
 }
 
 }  // namespace
 
 Response OpenApiPaths::Version2(const Request& request, const openapi::CatalogPtr& catalog) {
-  if (!WantsGnostic(request)) {
-    if (!CheckDocumentMedia(request).ok()) {
-      Response refused;  // without a body, as the original
-      refused.code = 406;
-      refused.headers.Add("vary", "Accept");
-      return refused;
-    }
+  const auto accepted = AcceptedType(request, kVersion2);
+  if (!accepted) return NotAccepted();
+  if (*accepted == 0) {
     return Body(request, cache_.Get(catalog, "v2/json", [&] {
       return DumpJson(openapi::DocumentV2(*catalog));
     }));
   }
-  Response response = Body(request, cache_.Get(catalog, "v2/gnostic", [&] {
-    return openapi::EncodeGnostic(openapi::DocumentV2(*catalog));
-  }));
-  if (response.code == 200) response.headers.Set("content-type", std::string(kGnostic));
-  return response;
+  return Body(request, cache_.Get(catalog, "v2/gnostic", [&] {
+    return openapi::EncodeGnosticV2(openapi::DocumentV2(*catalog));
+  }), kVersion2[1]);
 }
 
 Document OpenApiPaths::DocumentOf(const openapi::CatalogPtr& catalog, const std::string& group,
                                   const std::string& version) {
   return cache_.Get(catalog, "v3/" + PathOf(group, version),
                     [&] { return DumpJson(openapi::DocumentV3(*catalog, group, version)); });
+}
+
+// Under the hash of the JSON form, so that the index names both.
+Document OpenApiPaths::Gnostic(const openapi::CatalogPtr& catalog, const std::string& group,
+                               const std::string& version, const Document& json) {
+  Document document = cache_.Get(catalog, "v3/gnostic/" + PathOf(group, version), [&] {
+    return openapi::EncodeGnosticV3(openapi::DocumentV3(*catalog, group, version));
+  });
+  document.hash = json.hash;
+  return document;
 }
 
 Response OpenApiPaths::Index(const Request& request, const RequestInfo& info,
@@ -102,16 +116,20 @@ std::optional<Response> OpenApiPaths::Answer(const Request& request, const Reque
   }
   const Document document = DocumentOf(catalog, group, version);
   if (*document.body == "null") return std::nullopt;
+  const auto accepted = AcceptedType(request, kVersion3);
+  if (!accepted) return NotAccepted();
   const std::string hash = info.query.Get("hash");
-  if (hash.empty()) return Body(request, document);
-  if (hash != document.hash) {
+  if (!hash.empty() && hash != document.hash) {
     Response moved;
     moved.code = 301;
     moved.headers.Add("location", info.prefix + "/openapi/v3/" + PathOf(group, version) +
                                       "?hash=" + document.hash);
     return moved;
   }
-  Response response = Body(request, document);
+  Response response = *accepted == 0 ? Body(request, document)
+                                     : Body(request, Gnostic(catalog, group, version, document),
+                                            kVersion3[1]);
+  if (hash.empty()) return response;
   response.headers.Set("cache-control", "public, immutable");
   response.headers.Add("expires", "Thu, 31 Dec 2099 23:59:59 GMT");
   return response;

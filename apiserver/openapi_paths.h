@@ -20,6 +20,8 @@ class OpenApiPaths {
  private:
   Document DocumentOf(const openapi::CatalogPtr& catalog, const std::string& group,
                       const std::string& version);
+  Document Gnostic(const openapi::CatalogPtr& catalog, const std::string& group,
+                   const std::string& version, const Document& json);
   Response Version2(const Request& request, const openapi::CatalogPtr& catalog);
   Response Index(const Request& request, const RequestInfo& info,
                  const openapi::CatalogPtr& catalog);

@@ -56,21 +56,34 @@ Cause MatchForbidden(std::string why) {
   return ForbiddenValue("resourceVersionMatch", std::move(why));
 }
 
+// What each kind says about a field it cannot be selected by.
+Status UnknownField(const openapi::ResourceType& type, const std::string& field) {
+  if (type.selectable_fields.empty() && type.builtin) {
+    return BadRequest(Quoted(field) +
+                      " is not a known field selector: only \"metadata.name\", "
+                      "\"metadata.namespace\"");
+  }
+  if (type.stored_as == GroupResource{"batch", "jobs"}) {
+    return BadRequest("field label " + Quoted(field) + " not supported for Job");
+  }
+  if (type.stored_as == GroupResource{"resource.k8s.io", "resourceslices"}) {
+    return BadRequest("field label not supported for " + type.gvk.ApiVersion() +
+                      ", Kind=ResourceSlice: " + field);
+  }
+  return BadRequest("field label not supported: " + field);
+}
+
 Result<void> CheckFields(const Call& call, const FieldSelector& fields) {
   for (const FieldSelector::Term& term : fields.terms()) {
     if (term.field == "metadata.name" || term.field == "metadata.namespace") continue;
     const auto& known = call.type->selectable_fields;
     if (std::find(known.begin(), known.end(), term.field) != known.end()) continue;
-    if (known.empty() && call.type->builtin) {
-      return BadRequest(Quoted(term.field) +
-                        " is not a known field selector: only \"metadata.name\", "
-                        "\"metadata.namespace\"");
-    }
-    return BadRequest("field label not supported: " + term.field);
+    return UnknownField(*call.type, term.field);
   }
+  if (call.info.name.empty() || fields.empty()) return Ok();
   const std::string* name = fields.Exact("metadata.name");
-  if (name != nullptr && !call.info.name.empty() && *name != call.info.name) {
-    return BadRequest("both a name and a field selector were given");
+  if (name == nullptr || *name != call.info.name) {
+    return BadRequest("fieldSelector metadata.name doesn't match requested name");
   }
   return Ok();
 }
@@ -87,13 +100,13 @@ std::string StoredField(const openapi::ResourceType& type, std::string_view fiel
   return std::string(field);
 }
 
+// All that can be read without knowing the kind. Then come the rules among options (422), then
+// the kind's own (400) and the revision.
 Result<ReadOptions> ParseCommon(const Call& call) {
   const Query& query = call.info.query;
   ReadOptions options;
   options.labels = TRY(LabelSelector::Parse(query.Get("labelSelector")));
   options.fields = TRY(FieldSelector::Parse(query.Get("fieldSelector")));
-  TRY(CheckFields(call, options.fields));
-  options.resource_version = TRY(ParseRevision(query.Get("resourceVersion")));
   options.match = ParseMatch(query.Get("resourceVersionMatch"));
   options.timeout_seconds = TRY(query.Int("timeoutSeconds"));
   if (query.Has("sendInitialEvents")) options.send_initial = query.Bool("sendInitialEvents");
@@ -103,16 +116,14 @@ Result<ReadOptions> ParseCommon(const Call& call) {
 }  // namespace
 
 Result<ReadOptions> ParseListOptions(const Call& call) {
-  if (auto revision = ParseGetRevision(call); !revision.ok()) {
-    return BadRequest("invalid resource version: " + revision.error().message());
-  }
   ReadOptions options = TRY(ParseCommon(call));
   const Query& query = call.info.query;
+  const std::string revision = query.Get("resourceVersion");
   options.limit = static_cast<std::size_t>(std::max<std::int64_t>(0, TRY(query.Int("limit"))));
   options.continue_token = query.Get("continue");
   std::vector<Cause> causes;
   if (const std::string match = query.Get("resourceVersionMatch"); !match.empty()) {
-    if (!options.resource_version) {
+    if (revision.empty()) {
       causes.push_back(MatchForbidden(
           "resourceVersionMatch is forbidden unless resourceVersion is provided"));
     }
@@ -124,7 +135,7 @@ Result<ReadOptions> ParseListOptions(const Call& call) {
       causes.push_back(UnsupportedValue("resourceVersionMatch", Quoted(match),
                                            {"Exact", "NotOlderThan", ""}));
     }
-    if (options.match == Match::kExact && options.resource_version == Revision()) {
+    if (options.match == Match::kExact && revision == "0") {
       causes.push_back(MatchForbidden(
           "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
     }
@@ -134,6 +145,10 @@ Result<ReadOptions> ParseListOptions(const Call& call) {
         ForbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for list"));
   }
   TRY(CheckCauses(std::move(causes)));
+  TRY(CheckFields(call, options.fields));
+  auto parsed = ParseRevision(revision);
+  if (!parsed.ok()) return BadRequest("invalid resource version: " + parsed.error().message());
+  options.resource_version = *parsed;
   if (!options.continue_token.empty() && options.resource_version &&
       *options.resource_version != Revision()) {
     return BadRequest("specifying resource version is not allowed when using continue");
@@ -164,6 +179,8 @@ Result<ReadOptions> ParseWatchOptions(const Call& call) {
     }
   }
   TRY(CheckCauses(std::move(causes)));
+  TRY(CheckFields(call, options.fields));
+  options.resource_version = TRY(ParseGetRevision(call));
   return options;
 }
 

@@ -158,11 +158,15 @@ Result<Response> RenderObject(const Call& call, int code, const Object& object) 
   return Finish(accepted, code, TRY(SingleText(call, accepted, object)));
 }
 
-Result<Response> RenderTree(const Call& call, int code, const Json& tree) {
+Result<Response> RenderTree(const Call& call, const openapi::ResourceType& type, int code,
+                            const Json& tree) {
   const Accepted accepted = TRY(Negotiate(call.request, call.info.query, *call.type, Shape::kSingle));
   if (accepted.form == Form::kTable && tree.contains("metadata")) {
-    return Finish(accepted, code,
-                  DumpJson(MakeTable(*call.type, {tree}, accepted.meta_version, "Object", true)));
+    const std::string include = TRY(IncludeObject(call.info.query));
+    Json table = MakeTable(type, {tree}, accepted.meta_version, include, true);
+    const std::string revision = StringAt(tree, {"metadata", "resourceVersion"});
+    if (!revision.empty()) Set(table, {"metadata", "resourceVersion"}, revision);
+    return Finish(accepted, code, DumpJson(table));
   }
   if (accepted.form == Form::kPartial) {
     return Finish(accepted, code, DumpJson(PartialMetadata(tree, accepted.meta_version)));
@@ -172,7 +176,7 @@ Result<Response> RenderTree(const Call& call, int code, const Json& tree) {
 
 Result<Response> RenderList(const Call& call, ListPage page) {
   const Accepted accepted = TRY(Negotiate(call.request, call.info.query, *call.type, Shape::kList));
-  if (StreamsList(accepted, page)) return StreamList(call, accepted, std::move(page));
+  if (StreamsList(page)) return StreamList(call, accepted, std::move(page));
   const bool all = call.info.all_workspaces;
   const openapi::ResourceType& type = *call.type;
   if (accepted.form == Form::kObject) {

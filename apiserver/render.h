@@ -15,8 +15,9 @@ namespace mailroom::apiserver {
 
 // One object in the form the client accepts.
 Result<Response> RenderObject(const Call& call, int code, const Object& object);
-// A tree that is no stored object (scale, reviews, dry-run results).
-Result<Response> RenderTree(const Call& call, int code, const Json& tree);
+// A tree that is no stored object (scale, reviews); `type` has its columns.
+Result<Response> RenderTree(const Call& call, const openapi::ResourceType& type, int code,
+                            const Json& tree);
 
 struct ListPage {
   std::vector<storage::Entry> entries;

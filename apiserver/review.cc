@@ -191,7 +191,7 @@ Result<Response> Review(Call& call) {
   Json& review = draft.object;
   TRY(CheckMetadata(call, review));
   TRY(it->second(call, review));
-  return RenderTree(call, 201, review);
+  return RenderTree(call, *call.type, 201, review);
 }
 
 }  // namespace mailroom::apiserver

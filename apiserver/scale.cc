@@ -1,8 +1,11 @@
 #include "apiserver/admit.h"
 #include "apiserver/commit.h"
-#include "apiserver/json_patch.h"
+#include "apiserver/names.h"
+#include "apiserver/patch_document.h"
 #include "apiserver/render.h"
 #include "apiserver/verbs.h"
+#include "openapi/builtin.h"
+#include "openapi/columns.h"
 #include "storage/object/json_path.h"
 #include "storage/object/selector.h"
 
@@ -56,16 +59,89 @@ void SetDotted(Json& object, std::string_view dotted, const Json& value) {
   *node = value;
 }
 
+const openapi::ResourceType& ScaleType() {
+  static const openapi::ResourceType type = [] {
+    openapi::ResourceType out;
+    out.gvk = {"autoscaling", "v1", "Scale"};
+    out.schema = openapi::BuiltinType("autoscaling/v1.Scale");
+    out.columns = openapi::BuiltinColumns(out.gvk);
+    return out;
+  }();
+  return type;
+}
+
 // The scale a request asks for, from the current one.
-Result<Json> WantedScale(const Call& call, const Json& current) {
+Result<Json> WantedScale(Call& call, const WriteOptions& options, const Json& current) {
+  Draft draft;
   if (call.info.verb == "update") {
-    Body body = TRY(DecodeBody(call, {"autoscaling", "v1", "Scale"}));
-    return std::move(body.tree);
+    Body body = TRY(DecodeBody(call, ScaleType().gvk));
+    draft = {std::move(body.tree), std::move(body.duplicates), false};
+  } else {
+    const PatchType type = TRY(PatchTypeOf(call));
+    ParsedJson patch = TRY(ReadPatch(call, type));
+    PatchedTree made = TRY(PatchTree(type, ScaleType().schema, current, patch.value));
+    draft = {std::move(made.tree), std::move(patch.duplicates), false, std::move(made.shown)};
   }
-  const Json patch = TRY(ParseJson(call.request.body));
-  const std::string_view type = call.request.headers.Get("content-type");
-  if (type.starts_with("application/json-patch+json")) return JsonPatch(current, patch);
-  return MergePatch(current, patch);
+  TRY(CheckTree(call, options, ScaleType(), draft));
+  TRY(CheckIdentity(call, draft.object));
+  return std::move(draft.object);
+}
+
+std::string ReplicasPath(const Call& call) {
+  const std::string& own = call.type->scale.spec_replicas;
+  return own.empty() ? "spec.replicas" : own;
+}
+
+Result<std::int64_t> ReplicasOf(const Call& call, const Json& scale) {
+  const std::int64_t replicas = IntAt(scale, {"spec", "replicas"});
+  if (replicas >= 0) return replicas;
+  return Invalid("Scale", "autoscaling", call.info.name,
+                 {InvalidValue("spec.replicas", std::to_string(replicas),
+                               "must be greater than or equal to 0")});
+}
+
+// Whoever applies a scale hears of other owners in terms of scales.
+Status InTermsOfScale(const Call& call, const Status& conflict) {
+  const std::string whole = " using " + call.type->gvk.ApiVersion();
+  const std::string scale = " using " + ScaleType().gvk.ApiVersion();
+  const auto told = [&](std::string text) {
+    for (std::size_t at = text.find(whole); at != std::string::npos; at = text.find(whole, at + 1)) {
+      text.replace(at, whole.size(), scale);
+    }
+    return text;
+  };
+  StatusDetails details = conflict.details();
+  for (Cause& cause : details.causes) cause.message = told(cause.message);
+  return Status(conflict.reason(), told(conflict.message()), std::move(details));
+}
+
+// An applied scale is the part of the whole object that it speaks of, applied for a scale.
+Result<Draft> AppliedScale(const Call& call, const WriteOptions& options, const Json& config,
+                           const Json& live) {
+  Json whole = {{"apiVersion", call.type->gvk.ApiVersion()}, {"kind", call.type->gvk.kind},
+                {"metadata", config.value("metadata", Json::object())}};
+  if (const Json* replicas = Find(config, {"spec", "replicas"})) {
+    TRY(ReplicasOf(call, config));
+    SetDotted(whole, ReplicasPath(call), *replicas);
+  }
+  auto applied = Apply(*call.type, &live, whole, WriterOf(call, options), options.force);
+  if (applied.ok()) return Draft{std::move(*applied), {}, true};
+  const bool conflict = applied.error().reason() == Reason::kConflict;
+  return conflict ? InTermsOfScale(call, applied.error()) : std::move(applied).error();
+}
+
+Result<Draft> ChangedScale(Call& call, const WriteOptions& options, Admit& admit, const Json& live) {
+  const Json current = TRY(ScaleOf(call, live));
+  Json wanted = TRY(WantedScale(call, options, current));
+  TRY(admit.Mutate(&wanted, &current));
+  TRY(admit.Validate(&wanted, &current));
+  Json object = live;
+  SetDotted(object, ReplicasPath(call), TRY(ReplicasOf(call, wanted)));
+  for (const char* member : {"resourceVersion", "uid"}) {
+    const std::string given = StringAt(wanted, {"metadata", member});
+    if (!given.empty()) Set(object, {"metadata", member}, given);
+  }
+  return Draft{std::move(object), {}, false};
 }
 
 }  // namespace
@@ -78,34 +154,23 @@ Result<Response> Scale(Call& call) {
       const char* suffix = call.type->builtin ? "/scale" : "";
       return NotFound(call.type->plural + suffix, call.type->gvk.group, call.info.name);
     }
-    return RenderTree(call, 200, TRY(ScaleOf(call, object->ToJson())));
+    return RenderTree(call, ScaleType(), 200, TRY(ScaleOf(call, object->ToJson())));
   }
   const WriteOptions options = TRY(
       ParseWriteOptions(call, call.info.verb == "patch" ? "PatchOptions" : "UpdateOptions"));
-  const std::string path =
-      call.type->scale.spec_replicas.empty() ? "spec.replicas" : call.type->scale.spec_replicas;
+  const bool applies =
+      call.info.verb == "patch" && TRY(PatchTypeOf(call)) == PatchType::kApply;
+  const Json config = applies ? TRY(ReadApply(call, options, ScaleType().gvk)) : Json();
   Admit admit(call, options, admission::Operation::kUpdate);
-  admit.OfKind({"autoscaling", "v1", "Scale"});
+  admit.OfKind(ScaleType().gvk);
   const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
-    const Json current = TRY(ScaleOf(call, live));
-    Json wanted = TRY(WantedScale(call, current));
-    TRY(admit.Mutate(&wanted, &current));
+    if (!applies) return ChangedScale(call, options, admit, live);
+    Draft draft = TRY(AppliedScale(call, options, config, live));
+    const Json current = TRY(ScaleOf(call, live)), wanted = TRY(ScaleOf(call, draft.object));
     TRY(admit.Validate(&wanted, &current));
-    const std::int64_t replicas = IntAt(wanted, {"spec", "replicas"});
-    if (replicas < 0) {
-      return Invalid("Scale", "autoscaling", call.info.name,
-                     {InvalidValue("spec.replicas", std::to_string(replicas),
-                                   "must be greater than or equal to 0")});
-    }
-    Json object = live;
-    SetDotted(object, path, replicas);
-    for (const char* member : {"resourceVersion", "uid"}) {
-      const std::string given = StringAt(wanted, {"metadata", member});
-      if (!given.empty()) Set(object, {"metadata", member}, given);
-    }
-    return Draft{std::move(object), {}, false};
+    return draft;
   }));
-  return RenderTree(call, 200, TRY(ScaleOf(call, outcome.object->ToJson())));
+  return RenderTree(call, ScaleType(), 200, TRY(ScaleOf(call, outcome.object->ToJson())));
 }
 
 }  // namespace mailroom::apiserver

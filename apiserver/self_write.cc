@@ -31,6 +31,22 @@ Result<Outcome> SelfWriter::Insert(const WorkspaceView& workspace,
   return apiserver::Insert(call, {}, Draft{std::move(object), {}, false});
 }
 
+Result<void> SelfWriter::Provide(const WorkspaceView& workspace,
+                                 const openapi::ResourceTypePtr& type, const std::string& ns,
+                                 const Json& object) const {
+  if (type == nullptr) return Ok();
+  const ResourceKey key{workspace.name, type->stored_as, ns, StringAt(object, {"metadata", "name"})};
+  if (hub_.store.Get(key) != nullptr) return Ok();
+  auto made = Insert(workspace, type, ns, object);
+  if (made.ok()) return Ok();
+  const Reason reason = made.error().reason();
+  if (reason == Reason::kAlreadyExists || reason == Reason::kForbidden ||
+      reason == Reason::kNotFound) {
+    return Ok();
+  }
+  return std::move(made).error();
+}
+
 Result<Outcome> SelfWriter::Change(const WorkspaceView& workspace,
                                    const openapi::ResourceTypePtr& type, const std::string& ns,
                                    const std::string& name, const std::string& subresource,

@@ -17,6 +17,10 @@ class SelfWriter {
   // Creates; AlreadyExists is left to the caller.
   Result<Outcome> Insert(const WorkspaceView& workspace, const openapi::ResourceTypePtr& type,
                          const std::string& ns, Json object) const;
+  // Makes the object when it is not there. Nothing to do where the workspace does not serve the
+  // kind (`type` is null), somebody was faster or the namespace is going.
+  Result<void> Provide(const WorkspaceView& workspace, const openapi::ResourceTypePtr& type,
+                       const std::string& ns, const Json& object) const;
   // Changes the named object by `edit`. NotFound when absent, Conflict when `uid` or `revision` is
   // given and is another's.
   using Edit = std::function<void(Json& object)>;

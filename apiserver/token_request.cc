@@ -94,7 +94,7 @@ Result<Response> RequestToken(Call& call) {
   request["status"] = {
       {"token", options.dry_run ? "" : call.hub.tokens.Issue(spec)},
       {"expirationTimestamp", FormatTime(call.hub.clock.Now() + spec.validity)}};
-  return RenderTree(call, 201, request);
+  return RenderTree(call, *call.type, 201, request);
 }
 
 }  // namespace mailroom::apiserver

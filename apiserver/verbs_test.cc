@@ -293,6 +293,31 @@ TEST_F(Verbs, StatusAndScaleAreApart) {
   EXPECT_EQ(IntAt(read.body, {"spec", "replicas"}), 3);
   EXPECT_EQ(IntAt(read.body, {"metadata", "generation"}), 2);
   EXPECT_EQ(IntAt(read.body, {"status", "replicas"}), 2);
+  // Applied, it belongs to the scale's entry of the whole object.
+  const Json applied = {{"apiVersion", "autoscaling/v1"}, {"kind", "Scale"},
+                        {"metadata", {{"name", "d"}}}, {"spec", {{"replicas", 5}}}};
+  const std::string apply = path + "/d/scale?fieldManager=scaler&force=true";
+  ASSERT_EQ(hub.Do("PATCH", apply, applied, "application/apply-patch+yaml").code, 200);
+  const Json whole = hub.Get(path + "/d").body;
+  EXPECT_EQ(IntAt(whole, {"spec", "replicas"}), 5);
+  bool owned = false;
+  for (const Json& entry : whole["metadata"]["managedFields"]) {
+    if (StringAt(entry, {"manager"}) != "scaler") continue;
+    owned = true;
+    EXPECT_EQ(StringAt(entry, {"operation"}), "Apply");
+    EXPECT_EQ(StringAt(entry, {"subresource"}), "scale");
+    EXPECT_EQ(StringAt(entry, {"apiVersion"}), "apps/v1");
+    EXPECT_EQ(entry["fieldsV1"], Json({{"f:spec", {{"f:replicas", Json::object()}}}}));
+  }
+  EXPECT_TRUE(owned);
+  hub.Do("PATCH", path + "/d/scale", {{"spec", {{"replicas", "many"}}}}, kMerge);
+  EXPECT_EQ(IntAt(hub.Get(path + "/d").body, {"spec", "replicas"}), 5);
+  // Labels of a deployment are not written along with its status, annotations are.
+  auto noted = hub.Do("PATCH", path + "/d/status",
+                      {{"metadata", {{"labels", {{"l", "1"}}}, {"annotations", {{"a", "1"}}}}}}, kMerge);
+  ASSERT_EQ(noted.code, 200) << noted.text;
+  EXPECT_EQ(StringAt(noted.body, {"metadata", "labels", "l"}), "");
+  EXPECT_EQ(StringAt(noted.body, {"metadata", "annotations", "a"}), "1");
 }
 
 TEST_F(Verbs, TablesAndPartialMetadata) {

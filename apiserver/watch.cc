@@ -161,7 +161,7 @@ Result<std::optional<Revision>> StartOf(Call& call, const ReadOptions& options) 
     if (any) return std::optional<Revision>(store.applied());
     return std::optional<Revision>(*options.resource_version);
   }
-  if (!any) TRY(store.WaitFor(*options.resource_version, call.patience));
+  if (!any) TRY(store.WaitFor(*options.resource_version, call.Patience()));
   return std::optional<Revision>();
 }
 

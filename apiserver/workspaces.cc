@@ -21,37 +21,94 @@ struct Part {
   ObjectPtr definition;
   std::vector<openapi::ResourceTypePtr> types;
 };
-using Parts = std::unordered_map<std::string, Part>;  // by name of the definition
+using PartPtr = std::shared_ptr<const Part>;
 
-// The parts of the workspaces whose definitions changed last, so that a change of one definition
-// among thousands compiles only that one. Thread-safe.
-class RecentParts {
+// What a workspace serves, and why.
+struct Served {
+  WorkspaceType type;
+  std::vector<PartPtr> parts;  // by name of the definition
+  CatalogPtr catalog;
+};
+using ServedPtr = std::shared_ptr<const Served>;
+
+PartPtr MakePart(const Workspace& workspace, const ObjectPtr& definition) {
+  auto part = std::make_shared<Part>();
+  part->definition = definition;
+  const Json crd = definition->ToJson();
+  if (!openapi::IsEstablished(crd)) return part;
+  auto types = openapi::TypesOfCrd(crd);
+  if (types.ok()) {
+    part->types = std::move(*types);
+  } else {
+    Log(Level::kWarn, "stored CRD cannot be served",
+        {{"workspace", workspace.name()},
+         {"crd", std::string(definition->meta().name)},
+         {"error", types.error().message()}});
+  }
+  return part;
+}
+
+// From what was served before to what the definitions say now: only what changed is compiled, and
+// a change of one definition among thousands changes the catalogue by that one.
+ServedPtr Update(const Workspace& workspace, const Served& before,
+                 const std::vector<storage::Entry>& definitions) {
+  auto now = std::make_shared<Served>();
+  now->type = before.type;
+  now->parts.reserve(definitions.size());
+  std::vector<openapi::ResourceTypePtr> without, with;
+  auto add = [](auto& into, const PartPtr& part) {
+    into.insert(into.end(), part->types.begin(), part->types.end());
+  };
+  auto known = before.parts.begin();
+  // Both are in the order of names.
+  for (const storage::Entry& entry : definitions) {
+    const std::string_view name = entry.object->meta().name;
+    while (known != before.parts.end() && (*known)->definition->meta().name < name) {
+      add(without, *known++);
+    }
+    if (known != before.parts.end() && (*known)->definition->meta().name == name) {
+      if ((*known)->definition == entry.object) {
+        now->parts.push_back(*known++);
+        continue;
+      }
+      add(without, *known++);
+    }
+    now->parts.push_back(MakePart(workspace, entry.object));
+    add(with, now->parts.back());
+  }
+  while (known != before.parts.end()) add(without, *known++);
+  now->catalog = before.catalog->Changed(without, with);
+  return now;
+}
+
+// What the workspaces serve whose definitions changed last. Thread-safe.
+class RecentlyServed {
  public:
-  std::shared_ptr<const Parts> Of(const Workspace& name) {
+  ServedPtr Of(const Workspace& name) {
     std::lock_guard lock(mutex_);
     for (const Entry& entry : entries_) {
-      if (entry.name == name) return entry.parts;
+      if (entry.name == name) return entry.served;
     }
     return nullptr;
   }
-  void Remember(const Workspace& name, std::shared_ptr<const Parts> parts) {
+  void Remember(const Workspace& name, ServedPtr served) {
     std::lock_guard lock(mutex_);
     std::erase_if(entries_, [&](const Entry& entry) { return entry.name == name; });
-    entries_.push_front({name, std::move(parts)});
+    entries_.push_front({name, std::move(served)});
     if (entries_.size() > limits::kRecentDefinitions) entries_.pop_back();
   }
 
  private:
   struct Entry {
     Workspace name;
-    std::shared_ptr<const Parts> parts;
+    ServedPtr served;
   };
   std::mutex mutex_;
   std::deque<Entry> entries_;  // guarded by mutex_
 };
 
-RecentParts& Recent() {
-  static auto* recent = new RecentParts;
+RecentlyServed& Recent() {
+  static auto* recent = new RecentlyServed;
   return *recent;
 }
 
@@ -119,38 +176,15 @@ CatalogPtr Workspaces::CatalogOf(const Workspace& name, WorkspaceType type) cons
   auto list = store_.List({.scope = {name, kCrdResource, ""}, .filter = {}, .start_after = "",
                            .limit = 0, .at = {}});
   if (!list.ok()) return openapi::BaseCatalog(type);
-  const std::shared_ptr<const Parts> before = Recent().Of(name);
-  auto parts = std::make_shared<Parts>();
-  std::vector<openapi::ResourceTypePtr> types;
-  for (const storage::Entry& entry : list->entries) {
-    std::string crd_name(entry.object->meta().name);
-    if (before != nullptr) {
-      const auto known = before->find(crd_name);
-      if (known != before->end() && known->second.definition == entry.object) {
-        types.insert(types.end(), known->second.types.begin(), known->second.types.end());
-        parts->emplace(std::move(crd_name), known->second);
-        continue;
-      }
-    }
-    Part& part = (*parts)[crd_name];
-    part.definition = entry.object;
-    const Json crd = entry.object->ToJson();
-    if (!openapi::IsEstablished(crd)) continue;
-    auto served = openapi::TypesOfCrd(crd);
-    if (!served.ok()) {
-      Log(Level::kWarn, "stored CRD cannot be served",
-          {{"workspace", name.name()}, {"crd", crd_name}, {"error", served.error().message()}});
-      continue;
-    }
-    part.types = std::move(*served);
-    types.insert(types.end(), part.types.begin(), part.types.end());
+  ServedPtr before = Recent().Of(name);
+  if (before == nullptr || before->type != type) {
+    before = std::make_shared<Served>(Served{type, {}, openapi::BaseCatalog(type)});
   }
-  CatalogPtr catalog = types.empty() ? openapi::BaseCatalog(type)
-                                     : openapi::Catalog::Extend(*openapi::BaseCatalog(type), types);
-  Recent().Remember(name, std::move(parts));
+  const ServedPtr now = Update(name, *before, list->entries);
+  Recent().Remember(name, now);
   std::lock_guard lock(mutex_);
-  derived_[name] = {crds, catalog};
-  return catalog;
+  derived_[name] = {crds, now->catalog};
+  return now->catalog;
 }
 
 WorkspaceView Workspaces::All() const {

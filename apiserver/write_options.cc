@@ -232,7 +232,11 @@ Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected) {
   return body;
 }
 
-Result<void> ReportFields(Call& call, const WriteOptions& options,
+Status CannotBeHandled(const GroupVersionKind& kind, const std::string& why) {
+  return CannotBeHandled(kind.kind, kind.version, kind, why);
+}
+
+Result<void> ReportFields(Call& call, const WriteOptions& options, const GroupVersionKind& kind,
                           const std::vector<std::string>& unknown,
                           const std::vector<std::string>& duplicates,
                           const std::optional<std::string>& patch) {
@@ -250,9 +254,7 @@ Result<void> ReportFields(Call& call, const WriteOptions& options,
   std::string joined;
   for (const std::string& problem : problems) joined += (joined.empty() ? "" : ", ") + problem;
   if (patch) return InvalidPatch(*patch, "strict decoding error: " + joined);
-  const std::string& kind = call.type->gvk.kind;
-  return BadRequest(kind + " in version " + Quoted(call.type->gvk.version) +
-                    " cannot be handled as a " + kind + ": strict decoding error: " + joined);
+  return CannotBeHandled(kind, "strict decoding error: " + joined);
 }
 
 Status InvalidPatch(const std::string& patch, const std::string& why) {

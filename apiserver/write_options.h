@@ -38,10 +38,12 @@ struct Body {
 Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected);
 
 // Reports unknown and duplicate fields by the chosen validation: an error, warnings, or nothing.
-Result<void> ReportFields(Call& call, const WriteOptions& options,
+Result<void> ReportFields(Call& call, const WriteOptions& options, const GroupVersionKind& kind,
                           const std::vector<std::string>& unknown,
                           const std::vector<std::string>& duplicates,
                           const std::optional<std::string>& patch = std::nullopt);
+// 400: a body of the right kind that is no such object.
+Status CannotBeHandled(const GroupVersionKind& kind, const std::string& why);
 // 422 about what a patch made of an object; `patch` as errors print it.
 Status InvalidPatch(const std::string& patch, const std::string& why);
 

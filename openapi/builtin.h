@@ -33,6 +33,9 @@ const Schema* BuiltinKind(const GroupVersionKind& gvk);
 // The name under which OpenAPI documents publish a type: `io.k8s.api.core.v1.PodSpec`.
 std::string BuiltinModelName(std::string_view name);
 
+// By resource, the members of metadata that a write of its status leaves as they are.
+const std::map<GroupResource, std::vector<std::string>>& StatusKeeps();
+
 // Every served resource of the GA versions.
 const std::vector<ResourceTypePtr>& BuiltinTypes();
 

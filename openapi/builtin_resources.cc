@@ -136,6 +136,20 @@ ResourceTypePtr ParseResource(std::string_view group_version, const FactLine& li
 
 }  // namespace
 
+const std::map<GroupResource, std::vector<std::string>>& StatusKeeps() {
+  static const std::map<GroupResource, std::vector<std::string>> keeps = [] {
+    std::map<GroupResource, std::vector<std::string>> out;
+    const Behaviour behaviour = LoadBehaviour();
+    for (const auto& [id, members] : behaviour.at("status-keeps")) {
+      const std::size_t dot = std::min(id.find('.'), id.size());
+      const std::string group(id.substr(std::min(dot + 1, id.size())));
+      out[{group, std::string(id.substr(0, dot))}] = Words(members, ' ');
+    }
+    return out;
+  }();
+  return keeps;
+}
+
 std::vector<ResourceTypePtr> LoadBuiltinResources(const TypeTable& types) {
   const Behaviour behaviour = LoadBehaviour();
   std::vector<ResourceTypePtr> resources;

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "openapi/builtin.h"
@@ -56,6 +57,15 @@ std::vector<ResourceTypePtr>::const_iterator LowerBound(const std::vector<Resour
   return std::lower_bound(
       types.begin(), types.end(), path,
       [](const ResourceTypePtr& type, const Path& wanted) { return PathOf(type) < wanted; });
+}
+
+// By path, each path once. Stable, so that the first of two types with one path is the one served.
+void SortOnce(std::vector<ResourceTypePtr>& types) {
+  std::stable_sort(types.begin(), types.end(),
+                   [](const auto& a, const auto& b) { return PathOf(a) < PathOf(b); });
+  types.erase(std::unique(types.begin(), types.end(),
+                          [](const auto& a, const auto& b) { return PathOf(a) == PathOf(b); }),
+              types.end());
 }
 
 // A version of the form v<major>[alpha|beta<minor>]; others have level 0.
@@ -129,13 +139,12 @@ bool PolicyIsLive(WorkspaceType type) {
 }
 
 std::shared_ptr<const Catalog> Catalog::Make(std::vector<ResourceTypePtr> types) {
+  SortOnce(types);
+  return FromSorted(std::move(types));
+}
+
+std::shared_ptr<const Catalog> Catalog::FromSorted(std::vector<ResourceTypePtr> types) {
   auto catalog = std::make_shared<Catalog>();
-  // Stable, so that the first of two types with one path is the one served.
-  std::stable_sort(types.begin(), types.end(),
-                   [](const auto& a, const auto& b) { return PathOf(a) < PathOf(b); });
-  types.erase(std::unique(types.begin(), types.end(),
-                          [](const auto& a, const auto& b) { return PathOf(a) == PathOf(b); }),
-              types.end());
   types.shrink_to_fit();
   for (const ResourceTypePtr& type : types) {
     auto& groups = catalog->groups_;
@@ -160,22 +169,42 @@ std::shared_ptr<const Catalog> Catalog::Make(std::vector<ResourceTypePtr> types)
   return catalog;
 }
 
-std::shared_ptr<const Catalog> Catalog::Extend(const Catalog& base,
-                                               const std::vector<ResourceTypePtr>& types) {
+std::shared_ptr<const Catalog> Catalog::Changed(const std::vector<ResourceTypePtr>& without,
+                                                const std::vector<ResourceTypePtr>& with) const {
+  std::vector<ResourceTypePtr> all = by_path_;
+  for (const ResourceTypePtr& type : without) {
+    const auto at = LowerBound(all, PathOf(type));
+    if (at != all.end() && *at == type) all.erase(at);
+  }
+  constexpr std::size_t kFew = 64;  // more are sorted in together
+  if (with.size() > kFew) {
+    all.insert(all.end(), with.begin(), with.end());
+    SortOnce(all);
+    return Shared(std::move(all));
+  }
+  for (const ResourceTypePtr& type : with) {
+    const auto at = LowerBound(all, PathOf(type));
+    if (at == all.end() || PathOf(*at) != PathOf(type)) all.insert(at, type);
+  }
+  return Shared(std::move(all));
+}
+
+std::shared_ptr<const Catalog> Catalog::Shared(std::vector<ResourceTypePtr> types) {
   // Workspaces with equal definitions hold equal pointers (TypesOfCrd), hence can share.
   static std::mutex mutex;
-  static auto* shared = new std::map<std::vector<ResourceTypePtr>, std::weak_ptr<const Catalog>>;
-  std::vector<ResourceTypePtr> all = base.by_path_;
-  all.insert(all.end(), types.begin(), types.end());
-  std::vector<ResourceTypePtr> key = all;
-  std::sort(key.begin() + static_cast<std::ptrdiff_t>(base.by_path_.size()), key.end());
-  const std::lock_guard<std::mutex> lock(mutex);
-  if (auto at = shared->find(key); at != shared->end()) {
-    if (auto catalog = at->second.lock()) return catalog;
+  static auto* living = new std::unordered_multimap<std::size_t, std::weak_ptr<const Catalog>>;
+  std::size_t hash = types.size();
+  for (const ResourceTypePtr& type : types) {
+    hash = hash * 1'000'003 + std::hash<const void*>()(type.get());
   }
-  std::erase_if(*shared, [](const auto& entry) { return entry.second.expired(); });
-  auto catalog = Make(std::move(all));
-  shared->emplace(std::move(key), catalog);
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (auto [at, end] = living->equal_range(hash); at != end; ++at) {
+    auto catalog = at->second.lock();
+    if (catalog != nullptr && catalog->by_path_ == types) return catalog;
+  }
+  std::erase_if(*living, [](const auto& entry) { return entry.second.expired(); });
+  auto catalog = FromSorted(std::move(types));
+  living->emplace(hash, catalog);
   return catalog;
 }
 

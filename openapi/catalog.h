@@ -32,10 +32,11 @@ struct Group {
 
 class Catalog {
  public:
-  // Adds CRD-defined types to a base catalogue; what the base serves stays as it is. Equal
-  // arguments give the same catalogue while somebody holds it.
-  static std::shared_ptr<const Catalog> Extend(const Catalog& base,
-                                               const std::vector<ResourceTypePtr>& types);
+  // This catalogue without some types and with others; what it serves besides stays as it is, also
+  // where one of the others would take its place. Equal results are one catalogue while somebody
+  // holds it.
+  std::shared_ptr<const Catalog> Changed(const std::vector<ResourceTypePtr>& without,
+                                         const std::vector<ResourceTypePtr>& with) const;
   static std::shared_ptr<const Catalog> Make(std::vector<ResourceTypePtr> types);
 
   // nullptr when not served.
@@ -50,6 +51,10 @@ class Catalog {
   std::vector<ResourceTypePtr> Preferred() const;
 
  private:
+  // REQUIRES: sorted by path, each path once.
+  static std::shared_ptr<const Catalog> FromSorted(std::vector<ResourceTypePtr> types);
+  static std::shared_ptr<const Catalog> Shared(std::vector<ResourceTypePtr> types);
+
   std::vector<Group> groups_;
   std::vector<ResourceTypePtr> by_path_;  // sorted by group, version, plural
 };

@@ -101,7 +101,7 @@ TEST(Catalog, ExtendAddsAndNeverReplaces) {
   const auto widgets1 = Custom("example.com", "v1", "widgets", "Widget");
   const auto widgets2 = Custom("example.com", "v2beta1", "widgets", "Widget");
   const auto pods = Custom("", "v1", "pods", "Pod");
-  const CatalogPtr catalog = Catalog::Extend(*base, {widgets2, widgets1, pods});
+  const CatalogPtr catalog = base->Changed({}, {widgets2, widgets1, pods});
   EXPECT_EQ(catalog->FindShared("example.com", "v1", "widgets"), widgets1);
   EXPECT_EQ(catalog->FindKind({"example.com", "v2beta1", "Widget"}), widgets2.get());
   EXPECT_EQ(catalog->Find("", "v1", "pods"), base->Find("", "v1", "pods"));
@@ -109,14 +109,14 @@ TEST(Catalog, ExtendAddsAndNeverReplaces) {
   EXPECT_EQ(catalog->groups().back().versions.front().version, "v1");
   EXPECT_EQ(base->Find("example.com", "v1", "widgets"), nullptr);
   // Order does not matter for sharing.
-  EXPECT_EQ(Catalog::Extend(*base, {pods, widgets1, widgets2}), catalog);
-  EXPECT_NE(Catalog::Extend(*base, {widgets1}), catalog);
+  EXPECT_EQ(base->Changed({}, {pods, widgets1, widgets2}), catalog);
+  EXPECT_NE(base->Changed({}, {widgets1}), catalog);
 }
 
 TEST(Catalog, PreferredListsWhatIsStoredOnce) {
   const CatalogPtr base = BaseCatalog(WorkspaceType::kCluster);
   const CatalogPtr catalog =
-      Catalog::Extend(*base, {Custom("example.com", "v1alpha1", "widgets", "Widget"),
+      base->Changed({}, {Custom("example.com", "v1alpha1", "widgets", "Widget"),
                               Custom("example.com", "v1", "widgets", "Widget")});
   int events = 0, widgets = 0, autoscalers = 0;
   for (const ResourceTypePtr& type : catalog->Preferred()) {

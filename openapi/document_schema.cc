@@ -8,19 +8,6 @@
 namespace mailroom::openapi {
 namespace {
 
-const char* TypeText(Type type) {
-  switch (type) {
-    case Type::kObject: return "object";
-    case Type::kArray: return "array";
-    case Type::kString: return "string";
-    case Type::kInteger: return "integer";
-    case Type::kNumber: return "number";
-    case Type::kBoolean: return "boolean";
-    case Type::kAny: return "";
-  }
-  return "";
-}
-
 bool IsModel(const Schema& schema) {
   return !schema.name.empty() && schema.type == Type::kObject && BuiltinType(schema.name) != nullptr;
 }

@@ -13,7 +13,8 @@ Json DocumentV3(const Catalog& catalog, std::string_view group, std::string_view
 
 // The v2 document of everything the catalogue serves.
 Json DocumentV2(const Catalog& catalog);
-// A v2 document as the gnostic protobuf message that old clients ask for.
-std::string EncodeGnostic(const Json& document);
+// The documents as the gnostic protobuf messages that clients may ask for.
+std::string EncodeGnosticV2(const Json& document);
+std::string EncodeGnosticV3(const Json& document);
 
 }  // namespace mailroom::openapi

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "openapi/protobuf_wire.h"
@@ -70,7 +71,7 @@ TEST(DocumentsV3, ServicePortsKeepTheirMergeKeys) {
 }
 
 TEST(Gnostic, CarriesTheSameDefinitionsAndPaths) {
-  const std::string bytes = EncodeGnostic(V2());
+  const std::string bytes = EncodeGnosticV2(V2());
   std::size_t definitions = 0, paths = 0;
   std::string swagger;
   WireReader document(bytes);
@@ -95,6 +96,53 @@ TEST(Gnostic, CarriesTheSameDefinitionsAndPaths) {
   EXPECT_EQ(swagger, "2.0");
   EXPECT_EQ(definitions, Find(V2(), {"definitions"})->size());
   EXPECT_EQ(paths, Find(V2(), {"paths"})->size());
+}
+
+// The bytes of the first field of that number; "" when there is none.
+std::string Part(std::string_view message, std::uint32_t number) {
+  WireReader reader(message);
+  for (WireField field; reader.Next(field);) {
+    if (field.number == number) return std::string(field.bytes);
+  }
+  return "";
+}
+
+// Values of the named entries in the fields of that number.
+std::map<std::string, std::string> NamedParts(std::string_view message, std::uint32_t number) {
+  std::map<std::string, std::string> out;
+  WireReader reader(message);
+  for (WireField field; reader.Next(field);) {
+    if (field.number == number) out[Part(field.bytes, 1)] = Part(field.bytes, 2);
+  }
+  EXPECT_TRUE(reader.ok());
+  return out;
+}
+
+TEST(Gnostic, CarriesVersionThree) {
+  const Json document = DocumentV3(*BaseCatalog(WorkspaceType::kCluster), "apps", "v1");
+  const std::string bytes = EncodeGnosticV3(document);
+  EXPECT_EQ(Part(bytes, 1), "3.0.0");
+  EXPECT_EQ(Part(Part(bytes, 2), 6), "apps/v1");
+  const auto paths = NamedParts(Part(bytes, 4), 1);
+  EXPECT_EQ(paths.size(), document["paths"].size());
+  const auto schemas = NamedParts(Part(Part(bytes, 5), 1), 1);
+  EXPECT_EQ(schemas.size(), document["components"]["schemas"].size());
+
+  const std::string deployment = Part(schemas.at("io.k8s.api.apps.v1.Deployment"), 1);
+  EXPECT_EQ(Part(deployment, 25), "object");
+  EXPECT_NE(NamedParts(deployment, 36).at("x-kubernetes-group-version-kind").find("Deployment"),
+            std::string::npos);
+  const std::string spec = Part(NamedParts(Part(deployment, 31), 1).at("spec"), 1);
+  const std::string reference = Part(Part(spec, 26), 2);
+  EXPECT_EQ(Part(reference, 1), "#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec");
+
+  const std::string item = paths.at("/apis/apps/v1/namespaces/{namespace}/deployments/{name}");
+  const std::string patch = Part(item, 10);
+  EXPECT_EQ(Part(NamedParts(patch, 13).at("x-kubernetes-action"), 2), "\"patch\"");
+  const auto bodies = NamedParts(Part(Part(Part(patch, 7), 1), 2), 1);
+  EXPECT_TRUE(bodies.contains("application/strategic-merge-patch+json"));
+  const std::string parameter = Part(Part(patch, 6), 1);
+  EXPECT_EQ(Part(parameter, 2), "query");
 }
 
 }  // namespace

@@ -55,17 +55,22 @@ Result<Json> DecodeList(const Schema& item, std::string_view raw) {
   return list;
 }
 
-std::string EncodeList(const Schema& item, const Json& list) {
-  static const Json kNone = Json::object();
-  std::string raw;
-  const Json* metadata = Find(list, {"metadata"});
-  PutBytes(1,
-           EncodeMessage(*BuiltinType("meta/v1.ListMeta"), metadata == nullptr ? kNone : *metadata),
-           raw);
-  if (const Json* items = Find(list, {"items"}); items != nullptr && items->is_array()) {
-    for (const Json& element : *items) PutBytes(2, EncodeMessage(item, element), raw);
-  }
-  return raw;
+std::string TypeMeta(const Json& object) {
+  std::string out;
+  PutBytes(1, StringAt(object, {"apiVersion"}), out);
+  PutBytes(2, StringAt(object, {"kind"}), out);
+  return out;
+}
+
+// No encoding and no media type of its own.
+constexpr std::string_view kEnvelopeEnd("\x1a\0\x22\0", 4);
+
+Result<Form> EncodedForm(const Json& object) {
+  const Form form = FormOf(ParseGvk(StringAt(object, {"apiVersion"}), StringAt(object, {"kind"})));
+  if (form.type != nullptr) return form;
+  return Status(Reason::kNotAcceptable,
+                "only the following media types are accepted: application/json, "
+                "application/yaml, application/vnd.kubernetes.protobuf");
 }
 
 }  // namespace
@@ -122,24 +127,48 @@ Result<Json> DecodeProtobufAs(std::string_view body, const GroupVersionKind& gvk
 bool HasProtobuf(const GroupVersionKind& gvk) { return FormOf(gvk).type != nullptr; }
 
 Result<std::string> EncodeProtobuf(const Json& object) {
-  const std::string api_version = StringAt(object, {"apiVersion"});
-  const std::string kind = StringAt(object, {"kind"});
-  const Form form = FormOf(ParseGvk(api_version, kind));
-  if (form.type == nullptr) {
-    return Status(Reason::kNotAcceptable,
-                  "only the following media types are accepted: application/json, "
-                  "application/yaml, application/vnd.kubernetes.protobuf");
+  const Form form = TRY(EncodedForm(object));
+  if (form.list) {
+    const ProtobufList list = TRY(ProtobufList::Of(object));
+    std::string items;
+    if (const Json* found = Find(object, {"items"}); found != nullptr && found->is_array()) {
+      for (const Json& element : *found) list.Item(element, items);
+    }
+    return list.Head(items.size()) + items + list.Tail();
   }
-  std::string type_meta;
-  PutBytes(1, api_version, type_meta);
-  PutBytes(2, kind, type_meta);
   std::string body(kMagic);
-  PutBytes(1, type_meta, body);
-  PutBytes(2, form.list ? EncodeList(*form.type, object) : EncodeMessage(*form.type, object), body);
-  PutBytes(3, "", body);
-  PutBytes(4, "", body);
-  return body;
+  PutBytes(1, TypeMeta(object), body);
+  PutBytes(2, EncodeMessage(*form.type, object), body);
+  return body.append(kEnvelopeEnd);
 }
+
+ProtobufList::ProtobufList(const Schema& item, std::string type_meta, std::string metadata)
+    : item_(&item), type_meta_(std::move(type_meta)), metadata_(std::move(metadata)) {}
+
+Result<ProtobufList> ProtobufList::Of(const Json& frame) {
+  static const Json kNone = Json::object();
+  const Form form = TRY(EncodedForm(frame));
+  if (!form.list) return Internal(StringAt(frame, {"kind"}) + " is no list");
+  const Json* metadata = Find(frame, {"metadata"});
+  std::string encoded;
+  PutBytes(1,
+           EncodeMessage(*BuiltinType("meta/v1.ListMeta"), metadata == nullptr ? kNone : *metadata),
+           encoded);
+  return ProtobufList(*form.type, TypeMeta(frame), std::move(encoded));
+}
+
+std::string ProtobufList::Head(std::uint64_t item_bytes) const {
+  std::string head(kMagic);
+  PutBytes(1, type_meta_, head);
+  PutLength(2, metadata_.size() + item_bytes, head);
+  return head + metadata_;
+}
+
+void ProtobufList::Item(const Json& item, std::string& out) const {
+  PutBytes(2, EncodeMessage(*item_, item), out);
+}
+
+std::string ProtobufList::Tail() const { return std::string(kEnvelopeEnd); }
 
 std::string ProtobufWatchFrame(std::string_view event_type, std::string_view object) {
   std::string extension, event;

@@ -3,6 +3,7 @@
 // and kind around the message. Pure functions, any thread; input is not trusted.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,22 @@ Result<Json> DecodeProtobufAs(std::string_view body, const GroupVersionKind& gvk
 // options object, by its own apiVersion and kind. NotAcceptable when the kind has no such form.
 Result<std::string> EncodeProtobuf(const Json& object);
 bool HasProtobuf(const GroupVersionKind& gvk);
+
+// A list as EncodeProtobuf writes it, in parts: Head, every Item, Tail.
+class ProtobufList {
+ public:
+  // `frame`: the list without its items. NotAcceptable as above.
+  static Result<ProtobufList> Of(const Json& frame);
+  // `item_bytes`: how much Item appends for all items together.
+  std::string Head(std::uint64_t item_bytes) const;
+  void Item(const Json& item, std::string& out) const;
+  std::string Tail() const;
+
+ private:
+  ProtobufList(const Schema& item, std::string type_meta, std::string metadata);
+  const Schema* item_;  // built in, so it lives on
+  std::string type_meta_, metadata_;
+};
 
 // One frame of a watch: length, then the event around `object`, a body made by EncodeProtobuf.
 std::string ProtobufWatchFrame(std::string_view event_type, std::string_view object);

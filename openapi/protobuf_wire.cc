@@ -121,9 +121,13 @@ void PutFixed64(int field, std::uint64_t value, std::string& out) {
 }
 
 void PutBytes(int field, std::string_view bytes, std::string& out) {
-  PutTag(field, WireType::kBytes, out);
-  PutVarint(bytes.size(), out);
+  PutLength(field, bytes.size(), out);
   out.append(bytes);
+}
+
+void PutLength(int field, std::uint64_t bytes, std::string& out) {
+  PutTag(field, WireType::kBytes, out);
+  PutVarint(bytes, out);
 }
 
 const std::vector<MessageField>& MessageFields(const Schema& type) {

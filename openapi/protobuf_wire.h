@@ -43,6 +43,8 @@ void PutVarint(std::uint64_t value, std::string& out);
 void PutNumber(int field, std::uint64_t value, std::string& out);
 void PutFixed64(int field, std::uint64_t value, std::string& out);
 void PutBytes(int field, std::string_view bytes, std::string& out);
+// The beginning of PutBytes: what comes before that many bytes.
+void PutLength(int field, std::uint64_t bytes, std::string& out);
 
 // A field as protobuf sees the message: embedded types are fields of their own.
 struct MessageField {

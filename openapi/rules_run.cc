@@ -11,19 +11,6 @@
 namespace mailroom::openapi {
 namespace {
 
-std::string_view TypeText(const Schema& node) {
-  switch (node.type) {
-    case Type::kObject: return "object";
-    case Type::kArray: return "array";
-    case Type::kString: return "string";
-    case Type::kInteger: return "integer";
-    case Type::kNumber: return "number";
-    case Type::kBoolean: return "boolean";
-    case Type::kAny: return "";
-  }
-  return "";
-}
-
 std::string Trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return "";
@@ -122,7 +109,7 @@ class RuleRunner {
     causes_.push_back(std::move(cause));
   }
   void Broken(const Schema& schema, const std::string& path, std::string detail) {
-    Fail(InvalidValue(path, Quoted(TypeText(schema)), std::move(detail)));
+    Fail(InvalidValue(path, Quoted(TypeText(schema.type)), std::move(detail)));
   }
 
   bool Spend(std::uint64_t cost) {

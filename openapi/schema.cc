@@ -5,6 +5,19 @@
 
 namespace mailroom::openapi {
 
+std::string_view TypeText(Type type) {
+  switch (type) {
+    case Type::kObject: return "object";
+    case Type::kArray: return "array";
+    case Type::kString: return "string";
+    case Type::kInteger: return "integer";
+    case Type::kNumber: return "number";
+    case Type::kBoolean: return "boolean";
+    case Type::kAny: return "";
+  }
+  return "";
+}
+
 const Property* Schema::Find(std::string_view member) const {
   auto at = std::lower_bound(index.begin(), index.end(), member,
                              [this](std::uint32_t position, std::string_view wanted) {

@@ -19,6 +19,7 @@ namespace mailroom::openapi {
 struct Schema;
 
 enum class Type { kAny, kObject, kArray, kString, kInteger, kNumber, kBoolean };
+std::string_view TypeText(Type type);  // `object`; "" for kAny
 enum class ListType { kAtomic, kSet, kMap };
 enum class MapType { kGranular, kAtomic };
 

@@ -4,6 +4,7 @@
 #include "openapi/crd.h"
 #include "openapi/validate.h"
 #include "openapi/validate_schema.h"
+#include "openapi/warn_builtin.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::openapi {
@@ -56,7 +57,11 @@ void WarnAboutFinalizers(const Json& object, const Json* old, std::vector<std::s
 std::vector<std::string> WarningsFor(const ResourceType& type, const Json& object,
                                      const Json* old) {
   std::vector<std::string> warnings;
-  if (!type.builtin) WarnAboutFinalizers(object, old, warnings);
+  if (type.builtin) {
+    WarnAboutBuiltin(type, object, old, warnings);
+  } else {
+    WarnAboutFinalizers(object, old, warnings);
+  }
   if (type.gvk.kind == "CustomResourceDefinition") WarnAboutFormats(object, warnings);
   return warnings;
 }

@@ -10,6 +10,7 @@
 #include "apiserver/auth/user.h"
 #include "openapi/catalog.h"
 #include "openapi/cel/authorizer.h"
+#include "storage/object/deadline.h"
 #include "storage/object/json.h"
 
 namespace mailroom::admission {
@@ -32,6 +33,7 @@ struct Attributes {
   std::function<Json()> options;     // the operation's options object, made when asked for
   // The object in the version of `to`.
   std::function<Json(const openapi::ResourceType& to, const Json& object)> convert;
+  Deadline deadline = {};            // of the request that asks
 
   // Answers what expressions ask about access; null: nobody may anything.
   std::shared_ptr<const cel::AccessOracle> oracle = nullptr;

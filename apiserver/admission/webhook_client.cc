@@ -115,10 +115,11 @@ std::string WebhookClient::Locate(const Workspace& workspace, const ServiceTarge
 }
 
 client::OutgoingCall WebhookClient::Prepare(const Workspace& workspace, const Webhook& webhook,
-                                            std::string& error) const {
+                                            const Deadline& deadline, std::string& error) const {
   client::OutgoingCall call;
   call.ca_pem = webhook.ca_pem;
-  call.timeout = webhook.timeout;
+  // Nothing left is still a moment: none at all would mean for ever.
+  call.timeout = std::max(deadline.Left(webhook.timeout), std::chrono::milliseconds(1));
   call.max_bytes = limits::kWebhookAnswerBytes;
   if (webhook.url.empty()) {
     const ServiceTarget& service = webhook.service;
@@ -128,15 +129,16 @@ client::OutgoingCall WebhookClient::Prepare(const Workspace& workspace, const We
   } else {
     call.url = webhook.url;
   }
+  const auto told = std::chrono::ceil<std::chrono::seconds>(call.timeout);
   const char mark = call.url.find('?') == std::string::npos ? '?' : '&';
-  call.url += mark + ("timeout=" + std::to_string(webhook.timeout.count()) + "s");
+  call.url += mark + ("timeout=" + std::to_string(told.count()) + "s");
   if (webhook.url.empty()) call.connect_to = Locate(workspace, webhook.service, error);
   if (!error.empty()) error = "Post \"" + call.url + "\": " + error;
   return call;
 }
 
 Result<std::vector<client::OutgoingAnswer>> WebhookClient::Call(
-    const Workspace& workspace, const std::vector<Request>& requests) {
+    const Workspace& workspace, const Deadline& deadline, const std::vector<Request>& requests) {
   const Slot slot(*this, workspace);
   if (!slot.taken()) {
     return TooManyRequests("too many requests are waiting for the webhooks of this workspace", 1);
@@ -145,7 +147,7 @@ Result<std::vector<client::OutgoingAnswer>> WebhookClient::Call(
   std::vector<client::OutgoingCall> calls;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    client::OutgoingCall call = Prepare(workspace, *requests[i].webhook, answers[i].error);
+    client::OutgoingCall call = Prepare(workspace, *requests[i].webhook, deadline, answers[i].error);
     if (!answers[i].error.empty()) continue;
     call.body = requests[i].body;
     calls.push_back(std::move(call));

@@ -11,6 +11,7 @@
 #include "apiserver/admission/webhook.h"
 #include "apiserver/client/curl_calls.h"
 #include "storage/cached_store.h"
+#include "storage/object/deadline.h"
 
 namespace mailroom::admission {
 
@@ -23,16 +24,17 @@ class WebhookClient {
     const Webhook* webhook;
     std::string body;
   };
-  // Side by side, each within its own timeout; TooManyRequests when the workspace has too many
-  // requests waiting already.
+  // Side by side, each within its own timeout and all within `deadline`; TooManyRequests when the
+  // workspace has too many requests waiting already.
   Result<std::vector<client::OutgoingAnswer>> Call(const Workspace& workspace,
+                                                   const Deadline& deadline,
                                                    const std::vector<Request>& requests);
 
  private:
   class Slot;
   // The call, or the reason why there is none in `error`.
   client::OutgoingCall Prepare(const Workspace& workspace, const Webhook& webhook,
-                               std::string& error) const;
+                               const Deadline& deadline, std::string& error) const;
   // host:port of a service, or the reason why there is none in `error`.
   std::string Locate(const Workspace& workspace, const ServiceTarget& service,
                      std::string& error) const;

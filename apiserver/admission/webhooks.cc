@@ -158,7 +158,8 @@ Result<void> MutateBy(const WebhookContext& context, Asked asked, Attributes& at
   TRY(Formulate(asked, attributes, object, problem));
   client::OutgoingAnswer answer;
   if (problem.empty()) {
-    answer = TRY(context.client.Call(attributes.workspace, {{&webhook, asked.question.body}}))[0];
+    answer = TRY(context.client.Call(attributes.workspace, attributes.deadline,
+                                     {{&webhook, asked.question.body}}))[0];
   }
   auto verdict = TRY(Judge(asked, true, problem, answer, attributes, round));
   if (verdict && verdict->patch) {
@@ -214,7 +215,7 @@ Result<void> Validate(const WebhookContext& context, const std::vector<Webhook>&
     all.push_back(std::move(*asked));
   }
   if (all.empty()) return Ok();
-  auto answers = TRY(context.client.Call(attributes.workspace, requests));
+  auto answers = TRY(context.client.Call(attributes.workspace, attributes.deadline, requests));
   std::size_t next = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const client::OutgoingAnswer none;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <memory>
 #include <unordered_map>
@@ -23,6 +24,9 @@ class Connection {
   Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket);
   virtual ~Connection() = default;
 
+  // The answer to the request that Serve was given for this connection under `id`; moved from or
+  // discarded.
+  virtual void OnAnswer(std::int32_t id, Response& response) = 0;
   // The socket is gone.
   virtual void OnClosed() = 0;
   // Ends streamed bodies cleanly.

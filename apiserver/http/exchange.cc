@@ -8,6 +8,7 @@
 #include <exception>
 #include <utility>
 
+#include "apiserver/http/connection.h"
 #include "apiserver/http/gzip_stream.h"
 #include "storage/object/log.h"
 
@@ -16,79 +17,95 @@ namespace {
 
 constexpr int kDrainRetrySeconds = 5;  // as kube-apiserver
 
-// Held by the `respond` function; answers 500 when the last copy goes without an answer.
-class Exchange {
+// A line of the access log. Queries and most headers may carry secrets and are left out.
+class AccessLine {
  public:
-  Exchange(std::shared_ptr<FrontState> state, trantor::EventLoop* loop, bool gzip, Deliver deliver)
-      : state_(std::move(state)),
-        counted_(state_, state_->exchanges),
-        loop_(loop),
-        gzip_(gzip),
-        deliver_(std::move(deliver)) {}
+  explicit AccessLine(const Request& request)
+      : line_(request.method + " " + request.path),
+        peer_(request.peer.address),
+        agent_(request.headers.Get("user-agent")) {}
 
-  ~Exchange() {
-    if (answered_.exchange(true)) return;
-    Log(Level::kError, "a handler dropped a request unanswered");
-    Send(ErrorResponse(Internal("the request was dropped")));
-  }
-
-  void Respond(Response response) {
-    if (answered_.exchange(true)) {
-      Log(Level::kError, "a handler answered a request twice");
-      Discard(response);
-      return;
-    }
-    if (gzip_ && Compressible(response)) {
-      Compress({state_, &state_->compressors}, response);
-    }
-    Send(std::move(response));
+  void Write(const Response& response) const {
+    const std::chrono::duration<double, std::milli> took =
+        std::chrono::steady_clock::now() - began_;
+    Log(Level::kInfo, "request",
+        {{"request", line_},
+         {"peer", peer_},
+         {"agent", agent_},
+         {"code", std::to_string(response.code)},
+         {"bytes", response.stream ? "stream" : std::to_string(response.BodySize())},
+         {"ms", std::to_string(took.count())}});
   }
 
  private:
-  // Called once. The task owns all it needs: this may be the destructor.
-  void Send(Response response) {
-    FrontState::Counted counted = std::move(counted_);
-    if (loop_->isInLoopThread()) return deliver_(std::move(response));
-    auto undelivered = std::make_shared<Undelivered>(std::move(response), std::move(counted));
-    state_->Post(loop_, [deliver = deliver_, undelivered] {
-      deliver(std::move(undelivered->response));
-    });
+  const std::string line_, peer_, agent_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+// A request not yet answered: counted as such, and whom to tell.
+struct Pending {
+  FrontState::Counted counted;
+  Asker asker;
+  std::unique_ptr<const AccessLine> line;  // null: not logged
+
+  void Deliver(Response& response) const {
+    if (line) line->Write(response);
+    if (const auto connection = asker.connection.lock()) {
+      connection->OnAnswer(asker.id, response);
+    } else {
+      Discard(response);
+    }
+  }
+};
+
+// Held by the `respond` function; answers 500 when the last copy goes without an answer.
+class Exchange {
+ public:
+  Exchange(Pending pending, trantor::EventLoop* loop, bool gzip)
+      : pending_(std::move(pending)), loop_(loop), gzip_(gzip) {}
+
+  ~Exchange() {
+    if (answered_.load(std::memory_order_relaxed)) return;
+    Log(Level::kError, "a handler dropped a request unanswered");
+    Response response = ErrorResponse(Internal("the request was dropped"));
+    Send(response);
+  }
+
+  void Respond(Response& response) {
+    if (answered_.exchange(true)) {
+      Log(Level::kError, "a handler answered a request twice");
+      return Discard(response);
+    }
+    if (gzip_ && Compressible(response)) {
+      const auto& state = pending_.counted.state();
+      Compress({state, &state->compressors}, response);
+    }
+    Send(response);
+  }
+
+ private:
+  // Called once. A task owns all it needs: this may be the destructor.
+  void Send(Response& response) {
+    Pending pending = std::move(pending_);
+    if (loop_->isInLoopThread()) return pending.Deliver(response);
+    const std::shared_ptr<FrontState> state = pending.counted.state();
+    auto undelivered = std::make_shared<Undelivered>(std::move(response), std::move(pending));
+    state->Post(loop_, [undelivered] { undelivered->pending.Deliver(undelivered->response); });
   }
 
   // A response that dies on the way (the loop has ended) still ends its stream.
   struct Undelivered {
-    Undelivered(Response r, FrontState::Counted c)
-        : response(std::move(r)), counted(std::move(c)) {}
+    Undelivered(Response&& r, Pending&& p) : response(std::move(r)), pending(std::move(p)) {}
     ~Undelivered() { Discard(response); }
     Response response;
-    const FrontState::Counted counted;
+    const Pending pending;
   };
 
-  const std::shared_ptr<FrontState> state_;
-  FrontState::Counted counted_;  // until answered
+  Pending pending_;
   trantor::EventLoop* const loop_;
   const bool gzip_;
-  const Deliver deliver_;
   std::atomic<bool> answered_ = false;
 };
-
-// The access log. Queries and most headers may carry secrets and are left out.
-Deliver Logged(const Request& request, Deliver deliver) {
-  const auto began = std::chrono::steady_clock::now();
-  return [line = request.method + " " + request.path, peer = request.peer.address, began,
-          agent = std::string(request.headers.Get("user-agent")),
-          deliver = std::move(deliver)](Response response) {
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
-    Log(Level::kInfo, "request",
-        {{"request", line},
-         {"peer", peer},
-         {"agent", agent},
-         {"code", std::to_string(response.code)},
-         {"bytes", response.stream ? "stream" : std::to_string(response.BodySize())},
-         {"ms", std::to_string(took.count())}});
-    deliver(std::move(response));
-  };
-}
 
 bool GoodPath(std::string_view path) {
   return path.starts_with('/') && std::none_of(path.begin(), path.end(), [](unsigned char c) {
@@ -105,20 +122,22 @@ Response DrainResponse() {
 
 }  // namespace
 
-void Serve(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Request request,
-           Deliver deliver) {
-  const bool draining = state->draining;
-  if (state->options.access_log) deliver = Logged(request, std::move(deliver));
-  const bool too_long = request.body.size() > state->options.body_bytes;
-  const bool good_path = GoodPath(request.path);
+void Serve(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Asker asker,
+           Request&& request) {
+  Pending pending{{state, state->exchanges}, std::move(asker), nullptr};
+  if (state->options.access_log) pending.line = std::make_unique<AccessLine>(request);
   const bool gzip = request.method != "HEAD" && AcceptsGzip(request.headers);
-  auto exchange = std::make_shared<Exchange>(state, loop, gzip, std::move(deliver));
-  if (draining) return exchange->Respond(DrainResponse());
-  if (too_long) return exchange->Respond(Refusal(413, state->options.body_bytes));
-  if (!good_path) return exchange->Respond(Refusal(400, 0));
+  auto exchange = std::make_shared<Exchange>(std::move(pending), loop, gzip);
+  const auto refuse = [&](Response response) { exchange->Respond(response); };
+  if (state->draining) return refuse(DrainResponse());
+  if (request.body.size() > state->options.body_bytes) {
+    return refuse(Refusal(413, state->options.body_bytes));
+  }
+  if (!GoodPath(request.path)) return refuse(Refusal(400, 0));
   try {
-    state->handler(std::move(request),
-                   [exchange](Response response) { exchange->Respond(std::move(response)); });
+    state->handler(std::move(request), [held = std::move(exchange)](Response&& response) {
+      held->Respond(response);
+    });
   } catch (const std::exception& error) {
     Log(Level::kError, "a handler threw", {{"error", error.what()}});
   }
@@ -186,7 +205,9 @@ constexpr auto kBreaks = [](char c) { return c == '\r' || c == '\n' || c == '\0'
 }  // namespace
 
 bool CleanValue(std::string_view value) {
-  return std::none_of(value.begin(), value.end(), kBreaks);
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
+  const auto first = std::find_if(value.begin(), value.end(), control);  // mostly none
+  return std::none_of(first, value.end(), kBreaks);
 }
 
 std::string HeaderValue(std::string_view value) {

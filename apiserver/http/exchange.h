@@ -2,7 +2,7 @@
 // protocols share: exactly one answer, on the connection's loop, compressed where that pays.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -12,14 +12,19 @@
 
 namespace mailroom::apiserver {
 
-// Takes the answer on the connection's loop.
-using Deliver = std::function<void(Response)>;
+class Connection;
+
+// Who asks: its OnAnswer gets the answer, on its loop.
+struct Asker {
+  std::weak_ptr<Connection> connection;
+  std::int32_t id = 0;  // which of its requests
+};
 
 // Hands the request to the handler; over-long bodies and requests that arrive while the front
-// drains are answered here. Called on the connection's loop. `deliver` is called once, now or
-// later, on the loop; or never when the front stops.
-void Serve(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Request request,
-           Deliver deliver);
+// drains are answered here. Called on the connection's loop. The answer comes once, now or later;
+// or never when the front stops.
+void Serve(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Asker asker,
+           Request&& request);
 
 // A Kubernetes Status as a response.
 Response ErrorResponse(const Status& status);

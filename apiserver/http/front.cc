@@ -225,7 +225,7 @@ void DrogonFront::ForEach(const std::function<void(Connection&)>& visit) {
   const std::size_t count = drogon::app().getThreadNum();
   std::latch done(static_cast<std::ptrdiff_t>(count));
   for (std::size_t i = 0; i < count; ++i) {
-    drogon::app().getIOLoop(i)->queueInLoop([&] {
+    state_->Post(drogon::app().getIOLoop(i), [&] {
       VisitLocal(visit);
       done.count_down();
     });
@@ -265,6 +265,7 @@ void DrogonFront::Stop() {
   state_->Stopped();
   drogon::app().getLoop()->queueInLoop([] { drogon::app().quit(); });
   thread_.join();
+  state_->LoopsEnded();
   state_->compressors.Stop();
 }
 

@@ -51,7 +51,7 @@ struct FrontOptions {
 
 // Called on an I/O loop and must not block. `respond` may be called from any thread, once; a
 // handler that drops it unanswered causes a 500.
-using Handler = std::function<void(Request, std::function<void(Response)> respond)>;
+using Handler = std::function<void(Request&&, std::function<void(Response)>&& respond)>;
 
 // What is open now, and what there has been since the start.
 struct FrontCounts {

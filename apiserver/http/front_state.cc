@@ -23,13 +23,46 @@ bool FrontState::AwaitNone(std::atomic<std::size_t>& counter,
 }
 
 void FrontState::Post(trantor::EventLoop* loop, std::function<void()> task) {
-  std::shared_lock lock(loops_);
-  if (!stopped_) loop->queueInLoop(std::move(task));
+  Inbox& inbox = InboxOf(loop);
+  std::shared_lock running(loops_);
+  if (stopped_) return;
+  {
+    std::lock_guard lock(inbox.mutex);
+    inbox.tasks.push_back(std::move(task));
+    if (inbox.tasks.size() > 1) return;
+  }
+  loop->queueInLoop([&inbox] { inbox.Run(); });
+}
+
+FrontState::Inbox& FrontState::InboxOf(trantor::EventLoop* loop) {
+  {
+    std::shared_lock lock(loops_);
+    const auto found = inboxes_.find(loop);
+    if (found != inboxes_.end()) return found->second;
+  }
+  std::unique_lock lock(loops_);
+  return inboxes_[loop];
+}
+
+void FrontState::Inbox::Run() {
+  std::vector<std::function<void()>> due;
+  {
+    std::lock_guard lock(mutex);
+    due.swap(tasks);
+  }
+  for (const auto& task : due) task();
 }
 
 void FrontState::Stopped() {
   std::unique_lock lock(loops_);
   stopped_ = true;
+}
+
+void FrontState::LoopsEnded() {
+  std::unordered_map<trantor::EventLoop*, Inbox> dropped;
+  std::unique_lock lock(loops_);
+  dropped.swap(inboxes_);
+  lock.unlock();  // tasks may hold the last of anything
 }
 
 }  // namespace mailroom::apiserver

@@ -10,6 +10,8 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <unordered_map>
+#include <vector>
 
 #include "apiserver/http/front.h"
 #include "apiserver/http/tls.h"
@@ -40,6 +42,7 @@ class FrontState {
     ~Counted();
     Counted(Counted&& other) noexcept = default;
     Counted& operator=(Counted&&) = delete;
+    const std::shared_ptr<FrontState>& state() const { return state_; }
 
    private:
     std::shared_ptr<FrontState> state_;  // null once moved from
@@ -59,16 +62,28 @@ class FrontState {
   // Waits until the counter is 0; false when that did not happen before the deadline.
   bool AwaitNone(std::atomic<std::size_t>& counter, std::chrono::steady_clock::time_point deadline);
 
-  // Runs `task` on the loop; drops it after Stopped.
+  // Runs `task` on the loop; drops it after Stopped. Tasks posted before the loop gets to them
+  // wake it once.
   void Post(trantor::EventLoop* loop, std::function<void()> task);
   // The loops are about to end. Returns when no Post is under way.
   void Stopped();
+  // They have ended. Drops the tasks they did not get to.
+  void LoopsEnded();
 
  private:
+  // What other threads have for one loop. The lock is what makes their writes visible there.
+  struct Inbox {
+    std::mutex mutex;  // guards tasks
+    std::vector<std::function<void()>> tasks;
+    void Run();
+  };
+  Inbox& InboxOf(trantor::EventLoop* loop);
+
   std::mutex counts_;  // taken when a counter reaches 0, to wake AwaitNone
   std::condition_variable none_left_;
-  std::shared_mutex loops_;  // guards stopped_
+  std::shared_mutex loops_;  // guards what follows
   bool stopped_ = false;
+  std::unordered_map<trantor::EventLoop*, Inbox> inboxes_;
 };
 
 }  // namespace mailroom::apiserver

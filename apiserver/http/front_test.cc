@@ -371,6 +371,14 @@ TEST(FrontTest, ASecondFrontAndATakenPortAreErrors) {
   const auto taken = Front::Start(options, [](Request, auto) {});
   ASSERT_FALSE(taken.ok());
   EXPECT_TRUE(Has(taken.error().message(), "cannot listen on")) << taken.error().message();
+  options.port = 0;
+  options.plain_http = true;
+  for (const std::string host : {"0.0.0.0", ""}) {
+    options.host = host;
+    const auto plain = Front::Start(options, [](Request, auto) {});
+    ASSERT_FALSE(plain.ok());
+    EXPECT_TRUE(Has(plain.error().message(), "plain HTTP is served on loopback addresses only"));
+  }
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 5> kOurFields = {"connection", "content-length", "date",
                                                         "keep-alive", "transfer-encoding"};
 
+constexpr std::size_t kHeadBytes = 256;  // of most heads
+
 constexpr std::size_t kEventBlock = limits::kStreamBlock / 4;
 
 bool HasBody(int code) { return code >= 200 && code != 204 && code != 304; }
@@ -29,7 +31,9 @@ H1Answer::Framing H1Answer::Choose(const Response& response, const H1Terms& term
 
 std::string H1Answer::Head(const Response& response, const H1Terms& terms, Framing framing,
                            bool close) {
-  std::string head = terms.http10 ? "HTTP/1.0 " : "HTTP/1.1 ";
+  std::string head;
+  head.reserve(kHeadBytes);
+  head.append(terms.http10 ? "HTTP/1.0 " : "HTTP/1.1 ");
   head.append(std::to_string(response.code)).append(" ");
   head.append(drogon::statusCodeToString(response.code)).append("\r\n");
   for (const auto& [name, value] : response.headers.fields()) {
@@ -53,7 +57,7 @@ std::string H1Answer::Head(const Response& response, const H1Terms& terms, Frami
 }
 
 H1Answer::H1Answer(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop,
-                   Response response, const H1Terms& terms, std::function<void()> ready)
+                   Response& response, const H1Terms& terms, std::function<void()> ready)
     : framing_(Choose(response, terms)),
       close_(terms.close || framing_ == Framing::kUntilClose),
       head_(Head(response, terms, framing_, close_)),

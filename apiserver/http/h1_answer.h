@@ -23,7 +23,7 @@ struct H1Terms {
 class H1Answer {
  public:
   // `ready` is called on the loop when a body that had run dry may have more.
-  H1Answer(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Response response,
+  H1Answer(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Response& response,
            const H1Terms& terms, std::function<void()> ready);
 
   enum class Progress { kMore, kIdle, kDone };

@@ -101,22 +101,19 @@ void H1Connection::OnRequest(const drogon::HttpRequest& request) {
 void H1Connection::Begin(Asked asked) {
   busy_ = true;
   ++state_->http1_requests;
+  terms_ = asked.terms;
   if (asked.refusal != 0) {
-    return OnAnswer(asked.terms, Refusal(asked.refusal, state_->options.body_bytes));
+    Response refusal = Refusal(asked.refusal, state_->options.body_bytes);
+    return OnAnswer(0, refusal);
   }
   asked.request.peer = CurrentPeer();
-  Serve(state_, loop_, std::move(asked.request),
-        [weak = weak_from_this(), terms = asked.terms](Response response) {
-          const auto self = weak.lock();
-          if (!self || self->over_) return Discard(response);
-          self->OnAnswer(terms, std::move(response));
-        });
+  Serve(state_, loop_, {weak_from_this()}, std::move(asked.request));
 }
 
-void H1Connection::OnAnswer(const H1Terms& asked, Response response) {
-  H1Terms terms = asked;
-  terms.close |= retired_ || state_->draining || response.headers.Get("connection") == "close";
-  answer_ = std::make_unique<H1Answer>(state_, loop_, std::move(response), terms,
+void H1Connection::OnAnswer(std::int32_t, Response& response) {
+  if (over_) return Discard(response);
+  terms_.close |= retired_ || state_->draining || response.headers.Get("connection") == "close";
+  answer_ = std::make_unique<H1Answer>(state_, loop_, response, terms_,
                                        [this] { outlet_->Kick(); });
   if (state_->draining && answer_->live()) answer_->body().End();
   KickSoon();

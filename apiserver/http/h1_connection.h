@@ -27,6 +27,7 @@ class H1Connection : public Connection, public std::enable_shared_from_this<H1Co
   void Start();
   void OnRequest(const drogon::HttpRequest& request);
 
+  void OnAnswer(std::int32_t id, Response& response) override;
   void OnClosed() override;
   void EndStreams() override;
   void Retire() override;
@@ -41,7 +42,6 @@ class H1Connection : public Connection, public std::enable_shared_from_this<H1Co
   };
   Asked Translate(const drogon::HttpRequest& from);
   void Begin(Asked asked);
-  void OnAnswer(const H1Terms& terms, Response response);
   // What the outlet draws: the answer under way, then those of the requests in line.
   Outlet::Supply Fill(std::string& out, std::size_t max);
   void Finished();
@@ -52,6 +52,7 @@ class H1Connection : public Connection, public std::enable_shared_from_this<H1Co
 
   std::shared_ptr<Outlet> outlet_;
   bool busy_ = false;  // a request is being served or its answer written
+  H1Terms terms_;      // of that request
   std::unique_ptr<H1Answer> answer_;
   std::deque<Asked> waiting_;
   std::size_t waiting_bytes_ = 0;  // their bodies

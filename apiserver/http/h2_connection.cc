@@ -36,9 +36,9 @@ struct H2Callbacks {
     Of(user).OnStreamClosed(id);
     return 0;
   }
-  static ssize_t Read(nghttp2_session*, std::int32_t id, std::uint8_t* out, std::size_t room,
-                      std::uint32_t* flags, nghttp2_data_source*, void* user) {
-    return Of(user).OnRead(id, out, room, flags);
+  static ssize_t Read(nghttp2_session*, std::int32_t, std::uint8_t* out, std::size_t room,
+                      std::uint32_t* flags, nghttp2_data_source* source, void* user) {
+    return Of(user).OnRead(*static_cast<H2Stream*>(source->ptr), out, room, flags);
   }
 
   static const nghttp2_session_callbacks* All() {
@@ -127,12 +127,14 @@ void H2Connection::Start() {
 
 void H2Connection::OnBytes(trantor::MsgBuffer& bytes) {
   if (aborted_) return bytes.retrieveAll();
+  receiving_ = true;
   const ssize_t used = nghttp2_session_mem_recv(
       session_, reinterpret_cast<const std::uint8_t*>(bytes.peek()), bytes.readableBytes());
+  receiving_ = false;
   bytes.retrieveAll();
   if (used < 0) {
     const bool flood = used == NGHTTP2_ERR_FLOODED;
-    return Abort(flood ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_PROTOCOL_ERROR);
+    Abort(flood ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_PROTOCOL_ERROR);
   }
   outlet_->Kick();
 }
@@ -154,7 +156,7 @@ Outlet::Supply H2Connection::Fill(std::string& out, std::size_t max) {
 
 // Streams that become ready together share one write.
 void H2Connection::KickSoon() {
-  if (std::exchange(kick_posted_, true)) return;
+  if (receiving_ || std::exchange(kick_posted_, true)) return;
   loop_->queueInLoop([weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self) return;
@@ -243,17 +245,10 @@ void H2Connection::Dispatch(H2Stream& stream) {
   stream.head = stream.request.method == "HEAD";
   body_bytes_ -= stream.request.body.size();
   stream.request.peer = CurrentPeer();
-  Serve(state_, loop_, std::move(stream.request),
-        [weak = weak_from_this(), id = stream.id](Response response) {
-          if (const auto self = weak.lock()) {
-            self->OnAnswer(id, std::move(response));
-          } else {
-            Discard(response);
-          }
-        });
+  Serve(state_, loop_, {weak_from_this(), stream.id}, std::move(stream.request));
 }
 
-void H2Connection::OnAnswer(std::int32_t id, Response response) {
+void H2Connection::OnAnswer(std::int32_t id, Response& response) {
   --running_;
   H2Stream* stream = Find(id);
   if (stream == nullptr || aborted_) return Discard(response);
@@ -275,6 +270,7 @@ void H2Connection::OnAnswer(std::int32_t id, Response response) {
     if (state_->draining) stream->body->End();
   }
   nghttp2_data_provider provider{};
+  provider.source.ptr = stream;
   provider.read_callback = H2Callbacks::Read;
   Submit(id, head, &provider);
 }
@@ -287,31 +283,31 @@ void H2Connection::Submit(std::int32_t id, const H2Head& head,
   KickSoon();
 }
 
-ssize_t H2Connection::OnRead(std::int32_t id, std::uint8_t* out, std::size_t room,
+// nghttp2 does not read for a stream that it has reported closed.
+ssize_t H2Connection::OnRead(H2Stream& stream, std::uint8_t* out, std::size_t room,
                              std::uint32_t* flags) {
-  H2Stream* stream = Find(id);
-  if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-  const std::size_t count = stream->body->Prepare(room);
-  stream->body->Take(reinterpret_cast<char*>(out), count);
-  if (stream->body->finished()) {
+  recent_ = &stream;
+  const std::size_t count = stream.body->Prepare(room);
+  stream.body->Take(reinterpret_cast<char*>(out), count);
+  if (stream.body->finished()) {
     *flags |= NGHTTP2_DATA_FLAG_EOF;
     // A request that is still arriving has had its answer.
-    if (!stream->request_done) {
-      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_NO_ERROR);
+    if (!stream.request_done) {
+      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id, NGHTTP2_NO_ERROR);
     }
   } else if (count == 0) {
-    stream->deferred = true;
+    stream.deferred = true;
     return NGHTTP2_ERR_DEFERRED;
   }
   return static_cast<ssize_t>(count);
 }
 
 void H2Connection::OnStreamClosed(std::int32_t id) {
-  const auto found = streams_.find(id);
-  if (found == streams_.end()) return;
-  if (!found->second.dispatched) body_bytes_ -= found->second.request.body.size();
-  if (recent_ == &found->second) recent_ = nullptr;
-  streams_.erase(found);
+  const H2Stream* stream = Find(id);
+  if (stream == nullptr) return;
+  if (!stream->dispatched) body_bytes_ -= stream->request.body.size();
+  recent_ = nullptr;
+  streams_.erase(id);
 }
 
 void H2Connection::OnClosed() {

@@ -31,6 +31,7 @@ class H2Connection : public Connection, public std::enable_shared_from_this<H2Co
   // Takes the socket over. Call once, when the connection is in a shared_ptr.
   void Start();
 
+  void OnAnswer(std::int32_t id, Response& response) override;
   void OnClosed() override;
   void EndStreams() override;
   void Retire() override;
@@ -51,11 +52,10 @@ class H2Connection : public Connection, public std::enable_shared_from_this<H2Co
   int OnData(std::int32_t id, std::string_view data);
   int OnFrame(const nghttp2_frame& frame);
   void OnStreamClosed(std::int32_t id);
-  ssize_t OnRead(std::int32_t id, std::uint8_t* out, std::size_t room, std::uint32_t* flags);
+  ssize_t OnRead(H2Stream& stream, std::uint8_t* out, std::size_t room, std::uint32_t* flags);
 
   H2Stream* Find(std::int32_t id);
   void Dispatch(H2Stream& stream);
-  void OnAnswer(std::int32_t id, Response response);
   void Submit(std::int32_t id, const H2Head& head, const nghttp2_data_provider* provider);
   void SweepStream(H2Stream& stream, std::chrono::steady_clock::time_point now);
 
@@ -66,6 +66,7 @@ class H2Connection : public Connection, public std::enable_shared_from_this<H2Co
   std::size_t body_bytes_ = 0;  // received and not yet dispatched, all streams
   std::size_t running_ = 0;     // dispatched and not yet answered, reset ones included
   TokenBucket control_frames_;
+  bool receiving_ = false;  // OnBytes kicks when it is done
   bool kick_posted_ = false;
   bool aborted_ = false;
   bool ended_ = false;  // everything handed over, closing

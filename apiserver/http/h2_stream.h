@@ -29,8 +29,8 @@ struct H2Stream {
   bool AddHeader(std::string_view name, std::string_view value);
 
   const std::int32_t id;
-  const Time opened = std::chrono::steady_clock::now();
   Request request;
+  std::optional<Time> arriving_since;  // as of the first sweep that saw it
   std::size_t header_bytes = 0;
   bool headers_done = false;
   bool dispatched = false;
@@ -54,11 +54,11 @@ class H2Head {
   std::size_t size() const { return fields_.size(); }
 
  private:
-  void Add(std::string_view name, std::string_view value);
+  void Add(std::string_view name, std::string_view value, std::uint8_t flags);
 
   std::array<char, 24> status_, length_;  // as digits
   std::forward_list<std::string> mended_;  // what could not be sent as it is
-  std::vector<nghttp2_nv> fields_;
+  std::vector<nghttp2_nv>& fields_;        // the thread's, for one head at a time
 };
 
 }  // namespace mailroom::apiserver

@@ -55,7 +55,8 @@ void H2Connection::SweepStream(H2Stream& stream, std::chrono::steady_clock::time
   };
   if (!stream.dispatched) {
     const std::size_t bytes = stream.header_bytes + stream.request.body.size();
-    if (ArrivesTooSlowly(now - stream.opened, bytes)) reset(NGHTTP2_CANCEL);
+    if (!stream.arriving_since) stream.arriving_since = now;
+    if (ArrivesTooSlowly(now - *stream.arriving_since, bytes)) reset(NGHTTP2_CANCEL);
     return;
   }
   const bool closed = nghttp2_session_get_stream_remote_window_size(session_, stream.id) <= 0 ||

@@ -21,9 +21,9 @@ std::size_t Count(const std::string& text, std::string_view part) {
   return count;
 }
 
-// What AddressSanitizer keeps of freed memory says nothing about ours.
+// What sanitizers keep of freed memory says nothing about ours.
 std::size_t ResidentBytes() {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return 0;
 #endif
 
@@ -85,6 +85,10 @@ INSTANTIATE_TEST_SUITE_P(
         Fields("ChunkWithPrefix", kChunked, "0x5\r\nhello\r\n0\r\n\r\n"),
         Fields("ChunkOfNothing", kChunked, "\r\nhello\r\n0\r\n\r\n"),
         Fields("ChunkThatRunsOn", kChunked, "2\r\nabc\r\n0\r\n\r\n"),
+        Fields("ChunkSizeEndedByLineFeed", kChunked, "5\nhello\r\n0\r\n\r\n"),
+        Fields("BlankInAChunkSize", kChunked, "1 0\r\nhello\r\n0\r\n\r\n"),
+        Fields("BlankInALength", "Content-Length: 5 5\r\n", "hello"),
+        Fields("EncodingBehindAControl", "Transfer-Encoding: \x0b" "chunked\r\n", "0\r\n\r\n"),
         Fields("EndlessChunkExtension", kChunked, "2;" + std::string(2000, 'x') + "\r\nab\r\n"),
         Fields("TrailerWithoutColon", kChunked, "0\r\nbad\r\n\r\n"),
         Fields("LengthAndEncoding", "Content-Length: 5\r\n" + kChunked, "0\r\n\r\n"),
@@ -121,6 +125,28 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"HeaderLineOf64K",
              "GET / HTTP/1.1\r\nHost: t\r\nX-A: " + std::string(140'000, 'h') + "\r\n\r\n", 400}),
     [](const auto& tested) { return std::string(tested.param.name); });
+
+// A request inside a body is text. The request after the body is the next one, and the last.
+TEST_F(HostileTest, RequestsInsideBodiesAreNotRequests) {
+  const std::string inner = "GET /smuggled HTTP/1.1\r\nHost: t\r\n\r\n";
+  const std::string length = "Content-Length: " + std::to_string(inner.size()) + "\r\n\r\n";
+  char size[8];
+  snprintf(size, sizeof size, "%zx", inner.size());
+  const std::string chunk = std::string(size) + "\r\n" + inner + "\r\n0\r\n\r\n";
+  for (const std::string& outer :
+       {"POST /echo HTTP/1.1\r\nHost: t\r\n" + length + inner,
+        "GET /echo HTTP/1.1\r\nHost: t\r\n" + length + inner,
+        "POST /echo HTTP/1.1\r\nHost: t\r\n" + kChunked + "\r\n" + chunk,
+        "GET /echo HTTP/1.1\r\nHost: t\r\n" + kChunked + "\r\n" + chunk}) {
+    RawClient client(TestFront::Get().port());
+    client.Send(outer + "GET /later HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
+    const std::string answer = client.ReadToEnd();
+    EXPECT_EQ(Count(answer, "HTTP/1.1 200 "), 2u) << outer << answer;
+    EXPECT_TRUE(Has(answer, "body=" + std::to_string(inner.size()) + "\n")) << answer;
+    EXPECT_FALSE(Has(answer, "/smuggled")) << answer;
+    EXPECT_TRUE(answer.ends_with("later")) << answer;
+  }
+}
 
 TEST_F(HostileTest, AnErrorWaitsForTheAnswersBeforeIt) {
   RawClient client(TestFront::Get().port());

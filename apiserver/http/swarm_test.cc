@@ -9,7 +9,11 @@
 namespace mailroom::apiserver {
 namespace {
 
+#ifdef __SANITIZE_THREAD__
+constexpr std::size_t kWatches = 250;  // TSan makes everything slow
+#else
 constexpr std::size_t kWatches = 1000;
+#endif
 
 bool Await(const std::function<bool()>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + 4 * kTestPatience;

@@ -94,6 +94,8 @@ class TestFront {
   static TestFront& Get();
   // Changes the options of the front; to be called before the first Get.
   static void Configure(std::function<void(FrontOptions&)> change);
+  // Serves this instead of the routes above; to be called before the first Get.
+  static void Answer(std::function<Response(const Request&)> answer);
   ~TestFront();
 
   Front& front() { return *front_; }

@@ -104,6 +104,50 @@ TEST(TlsTest, OldVersionsAndRenegotiationAreRefused) {
   EXPECT_TRUE(Has(Echo(""), "GET /echo\n"));
 }
 
+// What a client is told it speaks, by what it offers, in either version.
+TEST(TlsTest, ProtocolsAreNegotiated) {
+  const struct {
+    const char* offered;
+    const char* told;
+  } kCases[] = {{"-alpn h2", "ALPN protocol: h2"},
+                {"-alpn http/1.1", "ALPN protocol: http/1.1"},
+                {"-alpn http/1.1,h2", "ALPN protocol: h2"},
+                {"-alpn spdy/3,http/1.1", "ALPN protocol: http/1.1"},
+                {"-alpn spdy/3", "No ALPN negotiated"},
+                {"", "No ALPN negotiated"}};
+  for (const std::string version : {"-tls1_2", "-tls1_3"}) {
+    for (const auto& [offered, told] : kCases) {
+      const std::string said = Shell("timeout 15 openssl s_client " + version + " " + offered +
+                                     " -connect localhost:$PORT -CAfile $CA </dev/null");
+      EXPECT_TRUE(Has(said, told)) << version << offered << said;
+      EXPECT_TRUE(Has(said, "Verify return code: 0 (ok)")) << said;
+    }
+  }
+}
+
+// Any certificate completes the handshake; whether it is believed shows in the request.
+TEST(TlsTest, CertificatesAreJudgedAfterTheHandshake) {
+  MakeChains();
+  const struct {
+    const char* identity;
+    const char* shown;
+  } kCases[] = {
+      {"", "cn=\n"},
+      {"-cert $DIR/deep.crt -key $DIR/deep.key -cert_chain $DIR/middle.crt", "cn=deep\no=dev\n"},
+      {"-cert $DIR/deep.crt -key $DIR/deep.key", "cn=\nrejected\n"},
+      {"-cert $DIR/stranger.crt -key $DIR/stranger.key", "cn=\nrejected\n"},
+      {"-cert $DIR/foreign.crt -key $DIR/foreign.key", "cn=\nrejected\n"}};
+  for (const std::string version : {"-tls1_2", "-tls1_3"}) {
+    for (const auto& [identity, shown] : kCases) {
+      const std::string said = Shell(
+          "printf 'GET /echo HTTP/1.1\\r\\nHost: t\\r\\nConnection: close\\r\\n\\r\\n' | timeout 15 "
+          "openssl s_client -ign_eof " + version + " -connect localhost:$PORT -CAfile $CA " + identity);
+      EXPECT_TRUE(Has(said, "HTTP/1.1 200 ")) << version << identity << said;
+      EXPECT_TRUE(Has(said, shown)) << version << identity << said;
+    }
+  }
+}
+
 TEST(TlsTest, AcceptableAuthoritiesAreNamed) {
   const std::string offer = Shell("openssl s_client -connect localhost:$PORT </dev/null");
   EXPECT_TRUE(Has(offer, "Acceptable client certificate CA names")) << offer;

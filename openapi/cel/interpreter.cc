@@ -156,23 +156,30 @@ class Evaluator {
     std::vector<Value> items;
     items.reserve(expr.args.size());
     for (std::size_t i = 0; i < expr.args.size(); ++i) {
-      Value item = Visit(*expr.args[i]);
-      if (item.is_error()) return item;
-      if (expr.optional[i]) {
-        if (!item.is(Kind::kOptional)) return NotOptional(item);
-        if (!item.has_value()) continue;
-        item = item.unwrap();
-      }
-      items.push_back(std::move(item));
+      Value item;
+      const Element element = Take(expr, i, item);
+      if (element == Element::kFault) return item;
+      if (element == Element::kGiven) items.push_back(std::move(item));
     }
     if (!expr.constant_list) meter_.Spend(10);
     if (!meter_.Allocate(items.size() * sizeof(Value))) return Exceeded();
     return Value::List(std::move(items));
   }
 
-  static Value NotOptional(const Value& value) {
-    return Value::Error("cannot initialize optional list element from non-optional value " +
-                        value.TypeName());
+  // One element of a literal; an optional one may have no value.
+  enum class Element { kGiven, kAbsent, kFault };
+  Element Take(const Expr& expr, std::size_t index, Value& out) {
+    out = Visit(*expr.args[index]);
+    if (out.is_error()) return Element::kFault;
+    if (!expr.optional[index]) return Element::kGiven;
+    if (!out.is(Kind::kOptional)) {
+      out = Value::Error("cannot initialize optional list element from non-optional value " +
+                         out.TypeName());
+      return Element::kFault;
+    }
+    if (!out.has_value()) return Element::kAbsent;
+    out = out.unwrap();
+    return Element::kGiven;
   }
 
   Value Map(const Expr& expr) {
@@ -180,13 +187,10 @@ class Evaluator {
     for (std::size_t i = 0; i < expr.args.size(); ++i) {
       Value key = Visit(*expr.keys[i]);
       if (key.is_error()) return key;
-      Value value = Visit(*expr.args[i]);
-      if (value.is_error()) return value;
-      if (expr.optional[i]) {
-        if (!value.is(Kind::kOptional)) return NotOptional(value);
-        if (!value.has_value()) continue;
-        value = value.unwrap();
-      }
+      Value value;
+      const Element element = Take(expr, i, value);
+      if (element == Element::kFault) return value;
+      if (element == Element::kAbsent) continue;
       if (!key.is(Kind::kString) && !key.is_number() && !key.is(Kind::kBool)) {
         return Value::Error("unsupported key type: " + key.TypeName());
       }
@@ -201,13 +205,10 @@ class Evaluator {
     auto record = std::make_shared<Constructed>();
     record->type = expr.name;
     for (std::size_t i = 0; i < expr.args.size(); ++i) {
-      Value value = Visit(*expr.args[i]);
-      if (value.is_error()) return value;
-      if (expr.optional[i]) {
-        if (!value.is(Kind::kOptional)) return NotOptional(value);
-        if (!value.has_value()) continue;
-        value = value.unwrap();
-      }
+      Value value;
+      const Element element = Take(expr, i, value);
+      if (element == Element::kFault) return value;
+      if (element == Element::kAbsent) continue;
       if (expr.type->open) {
         const std::string expected = expr.name + "." + expr.fields[i];
         Steps steps;

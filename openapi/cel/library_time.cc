@@ -1,5 +1,10 @@
 // Parts of timestamps and durations.
+#include <absl/time/time.h>
+
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <filesystem>
 
 #include "openapi/cel/library.h"
 
@@ -34,10 +39,30 @@ Parts PartsOf(Moment moment) {
   return parts;
 }
 
-// `+01:30`, `-08:00`, `02:00` and UTC. Names of zones need a database that is not linked in.
-bool ZoneOffset(std::string_view zone, std::int64_t& seconds) {
-  if (zone == "UTC" || zone == "Z" || zone == "GMT" || zone == "Etc/UTC" || zone.empty()) {
-    return true;
+// A zone by its name in the system's database. Only names that are there are looked up, because
+// each that is stays in memory.
+bool NamedOffset(std::string_view zone, Moment moment, std::int64_t& seconds) {
+  const bool plain = std::all_of(zone.begin(), zone.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '+' ||
+           c == '/';
+  });
+  const std::string name(zone);
+  std::error_code error;
+  if (!plain || zone.front() == '/' ||
+      !std::filesystem::is_regular_file("/usr/share/zoneinfo/" + name, error)) {
+    return false;
+  }
+  absl::TimeZone found;
+  if (!absl::LoadTimeZone(name, &found)) return false;
+  seconds = found.At(absl::FromUnixSeconds(moment.seconds)).offset;
+  return true;
+}
+
+// `+01:30`, `-08:00`, `02:00`, UTC, or a name such as `America/New_York`.
+bool ZoneOffset(std::string_view zone, Moment moment, std::int64_t& seconds) {
+  if (zone == "UTC" || zone.empty()) return true;
+  if (std::isalpha(static_cast<unsigned char>(zone[0])) != 0) {
+    return NamedOffset(zone, moment, seconds);
   }
   bool minus = false;
   if (zone[0] == '+' || zone[0] == '-') {
@@ -61,7 +86,7 @@ Value Get(Meter&, Args a) {
   Moment moment = a[0].moment();
   if (a.size() > 1) {
     std::int64_t offset = 0;
-    if (!ZoneOffset(a[1].text(), offset)) {
+    if (!ZoneOffset(a[1].text(), moment, offset)) {
       return Value::Error("unknown time zone " + std::string(a[1].text()));
     }
     moment.seconds += offset;

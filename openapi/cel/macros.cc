@@ -1,5 +1,5 @@
 // Macros: has, all, exists, exists_one, map, filter, their two-variable forms, transformList,
-// transformMap, transformMapEntry, optMap, optFlatMap and cel.bind.
+// transformMap, transformMapEntry, optMap and optFlatMap.
 #include "openapi/cel/parser.h"
 
 namespace mailroom::cel {
@@ -185,12 +185,6 @@ Expr* ExpandMacro(Ast& ast, std::uint32_t position, const std::string& name, Exp
     return expand.OptMap(target, args, name == "optFlatMap");
   }
   if (name == "sortBy" && count == 2) return expand.SortBy(target, args);
-  if (name == "bind" && count == 3 && target->shape == Shape::kIdent && target->name == "cel") {
-    if (args[0]->shape != Shape::kIdent) {
-      return expand.Fault(args[0], "cel.bind() variable names must be simple identifiers");
-    }
-    return expand.Bind(args[0]->name, args[1], args[2]);
-  }
   return nullptr;
 }
 

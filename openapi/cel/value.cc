@@ -13,12 +13,15 @@ struct TextNode : Node {
   std::string text;
 };
 struct ListNode : Node {
+  explicit ListNode(std::vector<Value> given) : items(std::move(given)) {}
   std::vector<Value> items;
 };
 struct MapNode : Node {
+  explicit MapNode(Entries given) : entries(std::move(given)) {}
   Entries entries;
 };
 struct OptionalNode : Node {
+  explicit OptionalNode(Value given) : value(std::move(given)) {}
   Value value;
 };
 
@@ -144,45 +147,27 @@ Value Value::Duration(std::int64_t nanos) {
   out.kind_ = Kind::kDuration;
   return out;
 }
-Value Value::List(std::vector<Value> items) {
-  auto node = std::make_shared<ListNode>();
-  node->items = std::move(items);
+Value Value::Holding(Kind kind, std::shared_ptr<const Node> node) {
   Value out;
-  out.kind_ = Kind::kList;
+  out.kind_ = kind;
   out.node_ = std::move(node);
   return out;
+}
+Value Value::List(std::vector<Value> items) {
+  return Holding(Kind::kList, std::make_shared<ListNode>(std::move(items)));
 }
 Value Value::Map(Entries entries) {
-  auto node = std::make_shared<MapNode>();
-  node->entries = std::move(entries);
-  Value out;
-  out.kind_ = Kind::kMap;
-  out.node_ = std::move(node);
-  return out;
+  return Holding(Kind::kMap, std::make_shared<MapNode>(std::move(entries)));
 }
 Value Value::Optional(Value value) {
-  auto node = std::make_shared<OptionalNode>();
-  node->value = std::move(value);
-  Value out = None();
-  out.node_ = std::move(node);
-  return out;
+  return Holding(Kind::kOptional, std::make_shared<OptionalNode>(std::move(value)));
 }
-Value Value::None() {
-  Value out;
-  out.kind_ = Kind::kOptional;
-  return out;
-}
+Value Value::None() { return Holding(Kind::kOptional, nullptr); }
 Value Value::Of(std::shared_ptr<const Opaque> node) {
-  Value out;
-  out.kind_ = Kind::kOpaque;
-  out.node_ = std::move(node);
-  return out;
+  return Holding(Kind::kOpaque, std::move(node));
 }
 Value Value::Of(std::shared_ptr<const Record> node) {
-  Value out;
-  out.kind_ = Kind::kObject;
-  out.node_ = std::move(node);
-  return out;
+  return Holding(Kind::kObject, std::move(node));
 }
 
 Value Value::FromJson(const Json& json, const Type* shape) {

@@ -118,6 +118,7 @@ class Value {
 
  private:
   friend struct KeyLess;
+  static Value Holding(Kind kind, std::shared_ptr<const Node> node);
   union Scalar {
     std::int64_t integer = 0;
     std::uint64_t natural;

@@ -6,6 +6,7 @@ namespace mailroom {
 namespace {
 
 constexpr std::size_t kGatherBytes = 1024 * 1024;
+constexpr std::size_t kUsualFields = 4;
 
 int HexValue(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -39,6 +40,7 @@ std::unique_ptr<Stream> StreamDocument(DocumentStream::Next next) {
 }
 
 void Headers::Add(std::string name, std::string value) {
+  if (fields_.empty()) fields_.reserve(kUsualFields);
   fields_.emplace_back(std::move(name), std::move(value));
 }
 

@@ -3,6 +3,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <sstream>
@@ -187,8 +188,21 @@ Result<std::vector<ParsedJson>> Load(std::string_view text) {
   }
 }
 
+// Most keys and names, which mean themselves; asking the parser about each would be slow.
+bool IsWord(const std::string& text) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  constexpr std::string_view kOthers = "0123456789-_./";
+  constexpr std::size_t kLongestKeyword = 5;  // "false"
+  return text.size() > kLongestKeyword && kLetters.find(text.front()) != std::string_view::npos &&
+         std::all_of(text.begin(), text.end(), [&](char c) {
+           return kLetters.find(c) != std::string_view::npos ||
+                  kOthers.find(c) != std::string_view::npos;
+         });
+}
+
 bool NeedsQuotes(const std::string& text) {
-  if (text.empty()) return true;
+  if (IsWord(text)) return false;
+  if (text.empty() || text.find('\n') != std::string::npos) return true;
   auto parsed = Load(text);
   return !parsed.ok() || parsed->size() != 1 || parsed->front().value != Json(text);
 }
@@ -198,7 +212,7 @@ void Emit(const Json& value, std::size_t indent, std::string& out, bool in_seque
 void EmitScalar(const Json& value, std::string& out) {
   if (value.is_string()) {
     const auto& text = value.get_ref<const std::string&>();
-    out += NeedsQuotes(text) || text.find('\n') != std::string::npos ? JsonQuote(text) : text;
+    out += NeedsQuotes(text) ? JsonQuote(text) : text;
   } else {
     out += DumpJson(value);
   }

@@ -139,10 +139,45 @@ for version in --http1.1 --http2; do
 done
 says '^content-encoding: gzip' curl_hub -H 'accept-encoding: gzip' -D - -o /dev/null "$big"
 
+say "lists of many megabytes in other media types"
+for version in --http1.1 --http2; do
+  yaml=$(curl_hub "$version" --compressed -H 'accept: application/yaml' "$big" | grep -c '^- data:\|^- apiVersion:')
+  [ "$yaml" -ge 60 ] || fail "$version: $yaml items of YAML"
+  curl_hub "$version" -H 'accept: application/vnd.kubernetes.protobuf' "$big" >"$dir/list.pb"
+  cmp -s <(head -c 4 "$dir/list.pb") <(printf 'k8s\0') || fail "$version: no protobuf"
+  [ "$(grep -aoc 'yyyyyyyyyy' "$dir/list.pb")" -ge 1 ] && [ "$(stat -c %s "$dir/list.pb")" -gt 12000000 ] ||
+    fail "$version: protobuf of $(stat -c %s "$dir/list.pb") bytes"
+done
+
+say "compressed requests are taken as they are, as by kube-apiserver"
+echo '{"metadata":{"name":"zipped"}}' | gzip -n >"$dir/zipped"
+for version in --http1.1 --http2; do
+  curl_hub "$version" -H 'content-type: application/json' -H 'content-encoding: gzip' \
+    --data-binary "@$dir/zipped" "$big" >"$dir/refused"
+  jq -e '.code == 400 and (.message | contains("invalid character '"'\\\\x1f'"' looking for beginning of value (1f8b08"))' \
+    "$dir/refused" >/dev/null || fail "a compressed body: $(cat "$dir/refused")"
+done
+
+say "more writes than the queue holds are refused, and only those"
+/usr/bin/python3 "$root/test/e2e/burst.py" "$hub_port" "$ca" "$dir/hub/pki/admin.crt" "$dir/hub/pki/admin.key" \
+  >"$dir/burst" || fail "burst: $(cat "$dir/burst")"
+cat "$dir/burst"
+made=$(curl_hub "$hub_url/clusters/its1/api/v1/namespaces/default/secrets?limit=100000" |
+  jq '[.items[] | select(.metadata.name | startswith("burst-"))] | length')
+grep -qx "made $made" "$dir/burst" || fail "of the burst there are $made"
+
 say "the access log names requests, not the values of their queries"
 curl_hub -o /dev/null "$hub_url/version?token=s3cret" -H 'Authorization: Bearer s3cret'
 eventually says 'request="GET /version"' cat "$dir/hub.log"
 says s3cret cat "$dir/hub.log" && fail "a secret is in the log"
+
+say "a certificate of strangers is 401, not a broken handshake"
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /O=system:masters/CN=admin -days 2 \
+  -keyout "$dir/stranger.key" -out "$dir/stranger.crt" 2>/dev/null
+for version in --http1.1 --http2; do
+  is 401 curl -s "$version" --cacert "$ca" --cert "$dir/stranger.crt" --key "$dir/stranger.key" -o /dev/null \
+    -w '%{http_code}' "$base" || fail "$version: a stranger's certificate"
+done
 
 say "connections are counted"
 curl_hub "$hub_url/metrics" >"$dir/metrics"

@@ -32,5 +32,5 @@ std::vector<std::string> FuzzSeeds() {
           "'%s %d %x %.2f'.format(['a', 1, 255, 2.5]).split(' ')",
           "timestamp('2020-01-01T00:00:00Z') + duration('1h') > timestamp(0)",
           "'a'.matches('^(a+)+$') && 'abc'.findAll('[a-z]').size() == 3",
-          "cel.bind(x, self.a, x * x * 9223372036854775807) // comment"};
+          "optional.of(self.a).optMap(x, x * x * 9223372036854775807) // comment"};
 }

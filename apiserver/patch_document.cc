@@ -1,0 +1,117 @@
+#include "apiserver/patch_document.h"
+
+#include "apiserver/go_text.h"
+#include "apiserver/json_patch.h"
+#include "apiserver/names.h"
+#include "apiserver/router_error.h"
+#include "apiserver/strategic_merge.h"
+#include "storage/object/json_path.h"
+#include "storage/object/yaml.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+Result<Json> PatchedBy(PatchType type, const openapi::Schema* schema, const Json& live,
+                       const Json& patch) {
+  switch (type) {
+    case PatchType::kJson: return JsonPatch(live, patch);
+    case PatchType::kMerge: return MergePatch(live, patch);
+    case PatchType::kStrategic: return StrategicMerge(schema, live, patch);
+    case PatchType::kApply: break;
+  }
+  return Internal("apply is not a patch function");
+}
+
+// Keys given twice in an apply configuration: an error, a warning or nothing.
+Result<void> ReportDuplicates(Call& call, FieldValidation validation,
+                              const std::vector<std::string>& duplicates) {
+  if (duplicates.empty() || validation == FieldValidation::kIgnore) return Ok();
+  std::string problem = "error converting YAML to JSON: yaml: unmarshal errors:";
+  for (const std::string& line : duplicates) problem += "\n  " + line;
+  if (validation == FieldValidation::kStrict) {
+    return BadRequest("error strict decoding YAML: " + problem);
+  }
+  call.Warn(std::move(problem));
+  return Ok();
+}
+
+}  // namespace
+
+Result<PatchType> PatchTypeOf(const Call& call) {
+  std::string_view header = call.request.headers.Get("content-type");
+  std::string_view type = header.substr(0, header.find(';'));
+  while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
+  if (type == "application/json-patch+json") return PatchType::kJson;
+  if (type == "application/merge-patch+json") return PatchType::kMerge;
+  if (type == "application/apply-patch+yaml") return PatchType::kApply;
+  if (type == "application/strategic-merge-patch+json" && call.type->builtin) {
+    return PatchType::kStrategic;
+  }
+  std::string accepted = "application/json-patch+json, application/merge-patch+json";
+  if (call.type->builtin) accepted += ", application/strategic-merge-patch+json";
+  return Status(Reason::kUnsupportedMediaType,
+                "the body of the request was in an unknown format - accepted media types include: " +
+                    accepted + ", application/apply-patch+yaml");
+}
+
+// What is said about a broken one depends on the kind of patch.
+Result<ParsedJson> ReadPatch(const Call& call, PatchType type) {
+  auto parsed = ParseJsonStrict(call.request.body);
+  const char* prefix = type == PatchType::kStrategic ? "" : "error decoding patch: ";
+  if (!parsed.ok()) {
+    const std::string problem = JsonSyntaxProblem(call.request.body);
+    return BadRequest(prefix + (problem.empty() ? parsed.error().message() : problem));
+  }
+  if (type == PatchType::kStrategic && !parsed->value.is_object()) {
+    return BadRequest("json: cannot unmarshal " + std::string(JsonKindName(parsed->value)) +
+                      " into Go value of type map[string]interface {}");
+  }
+  if (type == PatchType::kJson) {
+    for (std::string& path : parsed->duplicates) path = "json patch duplicate field " + Quoted(path);
+  }
+  return std::move(*parsed);
+}
+
+Result<PatchedTree> PatchTree(PatchType type, const openapi::Schema* schema, const Json& live,
+                              const Json& patch) {
+  auto made = PatchedBy(type, schema, live, patch);
+  if (!made.ok()) {
+    const bool refused = made.error().reason() == Reason::kInvalid;
+    return refused ? RouterError(422) : std::move(made).error();
+  }
+  if (!made->is_object()) return BadRequest("the patched document is not an object");
+  std::string shown = type == PatchType::kStrategic ? PrintedMap(patch) : DumpJson(*made);
+  return PatchedTree{std::move(*made), std::move(shown)};
+}
+
+Result<Json> ReadApply(Call& call, const WriteOptions& options, const GroupVersionKind& expected) {
+  if (options.field_manager.empty()) {
+    return Invalid("PatchOptions", "meta.k8s.io", "",
+                   {RequiredValue("fieldManager", "is required for apply patch")});
+  }
+  auto parsed = ParseYamlStrict(call.request.body);
+  if (!parsed.ok()) return std::move(parsed).error();
+  TRY(ReportDuplicates(call, options.validation, parsed->duplicates));
+  Json config = std::move(parsed->value);
+  if (!config.is_object()) return BadRequest("error decoding YAML: not an object");
+  const std::string version = StringAt(config, {"apiVersion"});
+  const std::string kind = StringAt(config, {"kind"});
+  if (version != expected.ApiVersion()) {
+    return BadRequest("Incorrect version specified in apply patch. Specified patch version: " +
+                      version + ", expected: " + expected.ApiVersion());
+  }
+  if (kind != expected.kind) {
+    return BadRequest("Incorrect kind specified in apply patch. Specified patch kind: " + kind +
+                      ", expected: " + expected.kind);
+  }
+  const Json* managed = Find(config, {"metadata", "managedFields"});
+  if (managed != nullptr && !managed->is_null()) {
+    return BadRequest("metadata.managedFields must be nil");
+  }
+  Erase(config, {"metadata", "managedFields"});
+  if (StringAt(config, {"metadata", "name"}).empty()) Set(config, {"metadata", "name"}, call.info.name);
+  TRY(CheckIdentity(call, config));
+  return config;
+}
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,29 @@
+// What patches share, whatever is patched: their kinds, their documents, and what they make of a
+// tree.
+#pragma once
+
+#include <string>
+
+#include "apiserver/write_options.h"
+
+namespace mailroom::apiserver {
+
+enum class PatchType { kJson, kMerge, kStrategic, kApply };
+
+// By Content-Type; UnsupportedMediaType when it is none of ours.
+Result<PatchType> PatchTypeOf(const Call& call);
+
+// The document of a patch that is not an apply.
+Result<ParsedJson> ReadPatch(const Call& call, PatchType type);
+
+struct PatchedTree {
+  Json tree;          // an object
+  std::string shown;  // the patch, as errors about its result print it
+};
+Result<PatchedTree> PatchTree(PatchType type, const openapi::Schema* schema, const Json& live,
+                              const Json& patch);
+
+// The configuration of an apply, which must be of the expected kind and name the call's object.
+Result<Json> ReadApply(Call& call, const WriteOptions& options, const GroupVersionKind& expected);
+
+}  // namespace mailroom::apiserver
