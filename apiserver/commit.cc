@@ -113,6 +113,14 @@ bool SpecDiffers(const openapi::ResourceType& type, const Json& before, const Js
   return false;
 }
 
+bool CountedAnnotations(const openapi::ResourceType& type, const Json& before, const Json& after) {
+  if (!RulesOf(type).counts_annotations) return false;
+  static const Json kNone = Json::object();
+  const Json* old = Find(before, {"metadata", "annotations"});
+  const Json* now = Find(after, {"metadata", "annotations"});
+  return (old != nullptr ? *old : kNone) != (now != nullptr ? *now : kNone);
+}
+
 // Members of metadata that a client cannot change.
 void RestoreMetadata(const Json& live, Json& object) {
   for (const char* member : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
@@ -182,6 +190,22 @@ std::string RegistryKey(const Call& call) {
   return key + call.info.name;
 }
 
+// The metadata of a built-in is checked by its kind and once more by the store.
+Status Immutable(const Call& call, const char* field, const std::string& value) {
+  const Cause immutable = InvalidValue(field, Quoted(value), "field is immutable");
+  return Invalid(call.type->gvk.kind, call.type->gvk.group, call.info.name,
+                 std::vector<Cause>(call.type->builtin ? 2 : 1, immutable));
+}
+
+// Only a delete sets the time of deletion; whoever leaves it out means the one that is there.
+Result<void> CheckDeletionTime(const Call& call, const Json& live, const Json& object) {
+  const std::string time = StringAt(object, {"metadata", "deletionTimestamp"});
+  if (time.empty() || ParseTime(time) == ParseTime(StringAt(live, {"metadata", "deletionTimestamp"}))) {
+    return Ok();
+  }
+  return Immutable(call, "metadata.deletionTimestamp", time);
+}
+
 Result<void> CheckPreconditions(const Call& call, const Json& live, const Json& object) {
   const std::string& name = call.info.name;
   const std::string& group = call.type->gvk.group;
@@ -189,10 +213,7 @@ Result<void> CheckPreconditions(const Call& call, const Json& live, const Json& 
   const std::string live_uid = StringAt(live, {"metadata", "uid"});
   if (!uid.empty() && uid != live_uid) {
     if (call.info.verb == "patch") {
-      // The metadata of a built-in is checked by its kind and once more by the store.
-      const Cause immutable = InvalidValue("metadata.uid", Quoted(uid), "field is immutable");
-      return Invalid(call.type->gvk.kind, group, name,
-                     std::vector<Cause>(call.type->builtin ? 2 : 1, immutable));
+      return Immutable(call, "metadata.uid", uid);
     }
     return Conflict(call.type->plural, group, name,
                     "StorageError: invalid object, Code: 4, Key: " + RegistryKey(call) +
@@ -203,7 +224,7 @@ Result<void> CheckPreconditions(const Call& call, const Json& live, const Json& 
   if (!revision.empty() && revision != StringAt(live, {"metadata", "resourceVersion"})) {
     return Modified(call.type->plural, group, name);
   }
-  return Ok();
+  return CheckDeletionTime(call, live, object);
 }
 
 void Track(const Call& call, const WriteOptions& options, const Json* live, Draft& draft) {
@@ -255,7 +276,10 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   if (const KindRules& rules = RulesOf(*call.type); rules.prepare != nullptr) {
     TRY(rules.prepare(call, object, &live));
   }
-  if (call.type->tracks_generation && SpecDiffers(*call.type, live, object)) {
+  const bool main = call.info.subresource.empty();
+  if (call.type->tracks_generation &&
+      (SpecDiffers(*call.type, live, object) ||
+       (main && CountedAnnotations(*call.type, live, object)))) {
     Set(object, {"metadata", "generation"}, IntAt(live, {"metadata", "generation"}) + 1);
   }
   Track(call, options, &live, draft);
@@ -372,11 +396,13 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
     TRY(admit.Mutate(nullptr, &before));
     TRY(admit.Validate(nullptr, &before));
     const bool gone = MarkDeleted(call, request, object);
-    if (request.dry_run) return Outcome{stored, false, gone};
     if (!gone && object == before) return Outcome{stored, false, false};
+    std::string bytes = Object::Encode(object);
+    if (request.dry_run) {
+      return Outcome{gone ? stored : TRY(Object::Decode(bytes, stored->revision())), false, gone};
+    }
     Txn txn;
     txn.compares.push_back({key.ToStoreKey(), stored->revision()});
-    std::string bytes = Object::Encode(object);
     if (gone) {
       AddRemoval(call, key, *stored, txn);
     } else {

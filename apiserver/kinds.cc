@@ -238,6 +238,7 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
                                      GroupResource{"batch", "jobs"}}) {
       rules[old].propagation = Propagation::kOrphan;
     }
+    rules[{"apps", "deployments"}].counts_annotations = true;
     rules[{"batch", "jobs"}].delete_warning =
         "child pods are preserved by default when jobs are deleted; set "
         "propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress "

@@ -53,6 +53,11 @@ Result<Response> Patch(Call& call) {
   ParsedJson patch = TRY(ReadPatch(call, type));
   const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
     PatchedTree made = TRY(PatchTree(type, call.type->schema, live, patch.value));
+    if (type == PatchType::kStrategic) {
+      // Goes by fields of the kind at hand, whatever it says about kinds.
+      made.tree["apiVersion"] = call.type->gvk.ApiVersion();
+      made.tree["kind"] = call.type->gvk.kind;
+    }
     TRY(CheckKind(call, made.tree, made.shown));
     TRY(CheckIdentity(call, made.tree));
     return Draft{std::move(made.tree), patch.duplicates, false, std::move(made.shown)};

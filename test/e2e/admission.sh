@@ -4,12 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 start_hub
-k root apply -f - <<'YAML'
-apiVersion: mailbox.kubestellar.io/v1alpha1
-kind: Workspace
-metadata: {name: c1}
-spec: {type: cluster}
-YAML
+workspace c1 cluster
 
 say "a webhook server"
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=webhook \

@@ -3,12 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 start_hub
-k root apply -f - <<'YAML'
-apiVersion: mailbox.kubestellar.io/v1alpha1
-kind: Workspace
-metadata: {name: c1}
-spec: {type: cluster}
-YAML
+workspace c1 cluster
 
 # restarted_under COMMAND...: runs it in the background with a folder for its wishes, and restarts
 # the hub on the same port when it asks for that.

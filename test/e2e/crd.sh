@@ -4,12 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 start_hub
-k root apply -f - <<'YAML'
-apiVersion: mailbox.kubestellar.io/v1alpha1
-kind: Workspace
-metadata: {name: c1}
-spec: {type: cluster}
-YAML
+workspace c1 cluster
 
 cat >"$dir/crd.yaml" <<'YAML'
 apiVersion: apiextensions.k8s.io/v1

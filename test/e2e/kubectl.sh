@@ -64,12 +64,7 @@ everyday() {
 
 everyday k wds1
 everyday k_old wds1
-k root apply -f - <<'YAML'
-apiVersion: mailbox.kubestellar.io/v1alpha1
-kind: Workspace
-metadata: {name: c1}
-spec: {type: cluster}
-YAML
+workspace c1 cluster
 everyday k c1
 
 say "server-side apply, diff, wait and dry run"

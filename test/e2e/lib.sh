@@ -91,6 +91,15 @@ k() {
   shift
   "$kubectl_new" --cache-dir "$dir/cache" --kubeconfig "$dir/${hub_data:-hub}.admin" --server "$hub_url/clusters/$workspace" "$@"
 }
+# workspace NAME TYPE: makes one.
+workspace() {
+  k root apply -f - <<YAML
+apiVersion: mailbox.kubestellar.io/v1alpha1
+kind: Workspace
+metadata: {name: $1}
+spec: {type: $2}
+YAML
+}
 k_old() {
   local workspace=$1
   shift

@@ -8,15 +8,6 @@ say "starting the hub (engine: ${1:-embedded})"
 [ -z "${1:-}" ] || start_etcd "${1#etcd-}"
 start_hub
 
-workspace() {
-  k root apply -f - <<YAML
-apiVersion: mailbox.kubestellar.io/v1alpha1
-kind: Workspace
-metadata: {name: $1}
-spec: {type: $2}
-YAML
-}
-
 say "a workspace answers at once and is furnished"
 workspace team cluster
 k team get namespaces default kube-system

@@ -10,12 +10,7 @@ python3 "$root/hack/compare" --kubeconfig "$wec_kubeconfig" --peer "$root"/test/
 
 say "Mailroom answers the same over HTTPS"
 start_hub
-k root apply -f - <<'YAML'
-apiVersion: mailbox.kubestellar.io/v1alpha1
-kind: Workspace
-metadata: {name: c1}
-spec: {type: cluster}
-YAML
+workspace c1 cluster
 # Some files count the ConfigMaps of a new namespace: the original runs without its controller
 # manager, so only here kube-root-ca.crt is among them.
 files=()
