@@ -99,15 +99,15 @@ as() {
 secrets=/api/v1/namespaces/default/secrets
 asked=0
 for user in $(seq $many); do
-  for box in $(seq $many); do
+  for other in $(seq $many); do
     while read -r method path; do
-      got=$(as "$user" "$box" "$method" "$path") || true
+      got=$(as "$user" "$other" "$method" "$path") || true
       asked=$((asked + 1))
-      if [ "$user" = "$box" ]; then
+      if [ "$user" = "$other" ]; then
         [ "$got" != 403 ] || fail "user$user may not $method $path in their own mailbox: $(cat "$dir/body")"
       else
-        [ "$got" = 403 ] || fail "user$user got $got for $method $path in the mailbox of user$box"
-        ! grep -q "$(printf 'canary-of-%s-' "$box" | base64)" "$dir/body" || fail "a canary was seen"
+        [ "$got" = 403 ] || fail "user$user got $got for $method $path in the mailbox of user$other"
+        ! grep -q "$(printf 'canary-of-%s-' "$other" | base64)" "$dir/body" || fail "a canary was seen"
       fi
     done <<PROBES
 GET $secrets/canary
