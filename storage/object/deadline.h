@@ -5,10 +5,6 @@
 #include <chrono>
 
 namespace mailroom {
-namespace limits {
-using namespace std::chrono_literals;
-inline constexpr auto kMutationTimeout = 34s;  // for a write of one object, as the original
-}  // namespace limits
 
 class Deadline {
  public:
