@@ -93,7 +93,9 @@ void CurlExchange::Configure(const ServerConfig& config, bool long_lived) {
   curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-  curl_easy_setopt(easy_, CURLOPT_PIPEWAIT, 1L);
+  // Wait for a connection that may turn out to speak HTTP/2. Without TLS none does, and libcurl may
+  // leave the others waiting behind a watch.
+  curl_easy_setopt(easy_, CURLOPT_PIPEWAIT, config.url.starts_with("https:") ? 1L : 0L);
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPIDLE, 30L);
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPINTVL, 10L);

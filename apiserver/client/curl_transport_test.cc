@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <future>
+#include <latch>
 #include <mutex>
 
 #include "apiserver/client/client.h"
@@ -144,6 +145,55 @@ TEST(CurlTransport, StreamsDataAsItComes) {
   recorder.WaitFor([&] { return recorder.ended_; });
   EXPECT_EQ(recorder.data_, "onetwo");
   EXPECT_EQ(recorder.error_, "");
+}
+
+// One loop thread carries them all, and ordinary requests beside them.
+void OpenHundreds(const TestCertificates* certificates) {
+  constexpr int kWatches = 240, kEvents = 5;
+  std::latch all_open(kWatches + 1);
+  ScriptedServer server([&](const Request& request, ScriptedConnection& connection) {
+    if (request.path == "/plain") return connection.Reply(200, "{}");
+    connection.Head(200);
+    connection.Chunk(request.path + ":");
+    all_open.arrive_and_wait();
+    for (int i = 0; i < kEvents; ++i) connection.Chunk(std::to_string(i));
+    connection.WaitForClose();
+  }, certificates);
+  ServerConfig config = ConfigOf(server);
+  if (certificates != nullptr) config.ca_pem = certificates->ca_pem;
+  auto transport = MakeCurlTransport(config);
+  std::vector<Recorder> recorders(kWatches);
+  std::vector<std::unique_ptr<OpenStream>> streams;
+  for (int i = 0; i < kWatches; ++i) {
+    streams.push_back(transport->Open(Get("/w" + std::to_string(i)), recorders[static_cast<std::size_t>(i)]));
+  }
+  // None has got more than its first piece, none has ended, and a request still gets through.
+  auto plain = transport->Send(Get("/plain"));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->code, 200);
+  all_open.arrive_and_wait();
+  for (int i = 0; i < kWatches; ++i) {
+    Recorder& recorder = recorders[static_cast<std::size_t>(i)];
+    const std::string wanted = "/w" + std::to_string(i) + ":01234";
+    recorder.WaitFor([&] { return recorder.data_.size() >= wanted.size(); });
+    EXPECT_EQ(recorder.data_, wanted);
+    EXPECT_FALSE(recorder.ended_);
+  }
+  // Half are let go; the others live.
+  streams.resize(kWatches / 2);
+  EXPECT_TRUE(transport->Send(Get("/plain")).ok());
+  for (int i = 0; i < kWatches / 2; ++i) {
+    Recorder& recorder = recorders[static_cast<std::size_t>(i)];
+    std::lock_guard lock(recorder.mutex_);
+    EXPECT_FALSE(recorder.ended_);
+  }
+  streams.clear();
+}
+
+TEST(CurlTransport, HundredsOfWatchesOnOneClient) {
+  const TestCertificates certificates = MakeTestCertificates("127.0.0.1");
+  OpenHundreds(nullptr);
+  OpenHundreds(&certificates);
 }
 
 TEST(CurlTransport, BrokenStreamEndsWithAnError) {
