@@ -43,6 +43,7 @@ struct Options {
   bool untrusted_tenants = false;      // users of workspaces are not the hub's operators
   std::string webhook_refuse = "";     // classes of addresses webhooks may not have
   bool webhook_refuse_given = false;
+  std::vector<std::string> disabled_admission;  // plugins
   std::size_t io_threads = 2;
   std::size_t body_bytes = limits::kBodyBytes;
   std::size_t connections = limits::kConnections;
