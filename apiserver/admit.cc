@@ -22,17 +22,6 @@ bool IsLive(const Call& call) {
 // The server's own writes came as no request.
 bool IsOwn(const Call& call) { return call.request.method.empty(); }
 
-Json Converted(const openapi::Catalog& catalog, const openapi::ResourceType& to, Json object) {
-  const std::string api = StringAt(object, {"apiVersion"});
-  const std::size_t slash = api.find('/');
-  const GroupVersionKind from{slash == std::string::npos ? "" : api.substr(0, slash),
-                              slash == std::string::npos ? api : api.substr(slash + 1),
-                              to.gvk.kind};
-  if (const openapi::ResourceType* type = catalog.FindKind(from)) ToStored(*type, object);
-  FromStored(to, object);
-  return object;
-}
-
 }  // namespace
 
 Admit::Admit(Call& call, const WriteOptions& options, Operation operation)
@@ -95,9 +84,8 @@ admission::Attributes Admit::Show(const Json* object, const Json* old) const {
   }
   if (call_.type->stored_as == kNamespacesResource) attributes.ns = attributes.name;
   attributes.oracle = OracleFor(call_);
-  attributes.convert = [catalog = call_.workspace.catalog](const openapi::ResourceType& to,
-                                                           const Json& from) {
-    return Converted(*catalog, to, from);
+  attributes.convert = [this](const openapi::ResourceType& to, const Json& from) {
+    return ConvertTo(call_, to, from);
   };
   return attributes;
 }

@@ -65,6 +65,7 @@ Json Audit::EventOf(const AuditRecord& record, const Request& request, AuditStag
     annotations["authorization.k8s.io/decision"] = record.decision;
     annotations["authorization.k8s.io/reason"] = record.reason;
   }
+  for (const auto& [key, value] : record.annotations) annotations[key] = value;
   Json event = {{"kind", "Event"},
                 {"apiVersion", "audit.k8s.io/v1"},
                 {"level", AuditLevelText(record.choice.level)},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct AuditRecord {
   AuditChoice choice = {};
   std::string decision = {};  // allow or forbid, once known
   std::string reason = {};
+  std::map<std::string, std::string> annotations = {};  // of admission
 };
 
 class Audit {

@@ -143,6 +143,50 @@ rules: [{level: RequestResponse}]
   }
 }
 
+TEST_F(Recorded, WhatAdmissionNotes) {
+  const std::string group = "/apis/admissionregistration.k8s.io/v1/";
+  const auto events = Record("rules: [{level: Metadata}]", [&](TestHub& hub) {
+    const std::string ws = hub.NewWorkspace("c1", "cluster");
+    const Json rule = {{"apiGroups", {""}}, {"apiVersions", {"v1"}}, {"operations", {"CREATE"}},
+                       {"resources", {"configmaps"}}};
+    const Json policy = {
+        {"apiVersion", "admissionregistration.k8s.io/v1"},
+        {"kind", "ValidatingAdmissionPolicy"},
+        {"metadata", {{"name", "notes"}}},
+        {"spec",
+         {{"matchConstraints", {{"resourceRules", Json::array({rule})}}},
+          {"validations", Json::array({{{"expression", "object.metadata.name != 'bad'"}}})},
+          {"auditAnnotations",
+           Json::array({{{"key", "named"},
+                         {"valueExpression", "'it is ' + object.metadata.name"}}})}}}};
+    ASSERT_EQ(hub.Do("POST", ws + group + "validatingadmissionpolicies", policy).code, 201);
+    const Json binding = {{"apiVersion", "admissionregistration.k8s.io/v1"},
+                          {"kind", "ValidatingAdmissionPolicyBinding"},
+                          {"metadata", {{"name", "here"}}},
+                          {"spec", {{"policyName", "notes"}, {"validationActions", {"Audit"}}}}};
+    ASSERT_EQ(hub.Do("POST", ws + group + "validatingadmissionpolicybindings", binding).code, 201);
+    const std::string maps = ws + "/api/v1/namespaces/default/configmaps";
+    ASSERT_EQ(hub.Do("POST", maps, ConfigMap("good")).code, 201);
+    ASSERT_EQ(hub.Do("POST", maps, ConfigMap("bad")).code, 201);
+  });
+  std::vector<Json> made;
+  for (const Json& event : events) {
+    if (StringAt(event, {"objectRef", "resource"}) == "configmaps" &&
+        StringAt(event, {"stage"}) == "ResponseComplete") {
+      made.push_back(event["annotations"]);
+    }
+  }
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_EQ(made[0]["notes/named"], "it is good");
+  const char* failure = "validation.policy.admission.k8s.io/validation_failure";
+  EXPECT_FALSE(made[0].contains(failure));
+  EXPECT_EQ(made[1]["notes/named"], "it is bad");
+  const auto failures = ParseJson(made[1].value(failure, ""));
+  ASSERT_TRUE(failures.ok());
+  EXPECT_EQ((*failures)[0]["policy"], "notes");
+  EXPECT_EQ((*failures)[0]["binding"], "here");
+}
+
 TEST_F(Recorded, FilesAreTurnedOver) {
   {
     auto log = AuditLog::Open({.path = Path(), .file_bytes = 1000, .files = 3});

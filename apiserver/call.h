@@ -22,6 +22,7 @@ class QuotaController;
 namespace mailroom::apiserver {
 
 class Audit;
+class Conversions;
 class TimerQueue;
 class WatchQuota;
 
@@ -40,6 +41,7 @@ struct Hub {
   admission::QuotaController* quotas = nullptr;  // null: nothing is counted
   const Audit* audit = nullptr;   // null: nothing is recorded
   WatchQuota* watches = nullptr;  // null: no bound
+  Conversions* conversions = nullptr;  // null: no webhook converts
 };
 
 struct Call {

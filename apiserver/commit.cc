@@ -84,12 +84,18 @@ Result<void> Validate(Call& call, const Json& object, const Json* live) {
 }
 
 Result<std::string> EncodeStored(const Call& call, Json object) {
-  ToStored(*call.type, object);
-  std::string bytes = Object::Encode(object);
+  std::string bytes = Object::Encode(TRY(Stored(call, std::move(object))));
   if (bytes.size() > limits::kStoredObjectBytes) {
     return RequestTooLarge("limit is " + std::to_string(limits::kStoredObjectBytes));
   }
   return bytes;
+}
+
+// What is stored, as the request's version has it.
+Result<Json> Served(const Call& call, const ObjectPtr& stored) {
+  Json live = TRY(Settler(call)(stored))->ToJson();
+  if (stored->api_version().empty()) return live;
+  return ConvertTo(call, *call.type, std::move(live));
 }
 
 storage::Operation Put(const ResourceKey& key, std::string bytes) {
@@ -351,10 +357,7 @@ Result<Outcome> Change(Call& call, const WriteOptions& options, const Propose& p
   for (int attempt = 0; attempt < limits::kCommitRetries; ++attempt) {
     const ObjectPtr stored = call.hub.store.Get(key);
     if (stored == nullptr) return call.NotFoundHere();
-    Json live = Settler(call)(stored)->ToJson();
-    if (!stored->api_version().empty() && stored->api_version() != call.type->gvk.ApiVersion()) {
-      FromStored(*call.type, live);
-    }
+    Json live = TRY(Served(call, stored));
     Draft draft = TRY(propose(live));
     Json object = TRY(Complete(call, options, live, admit, std::move(draft)));
     const bool gone = IsGone(call, object);
@@ -393,8 +396,11 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
     TRY(CheckDeletePreconditions(call, *stored, request));
     Json object = stored->ToJson();
     const Json before = object;
-    TRY(admit.Mutate(nullptr, &before));
-    TRY(admit.Validate(nullptr, &before));
+    if (admit.wanted()) {
+      const Json shown = TRY(Served(call, stored));
+      TRY(admit.Mutate(nullptr, &shown));
+      TRY(admit.Validate(nullptr, &shown));
+    }
     const bool gone = MarkDeleted(call, request, object);
     if (!gone && object == before) return Outcome{stored, false, false};
     std::string bytes = Object::Encode(object);

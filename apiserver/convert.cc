@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "apiserver/conversions.h"
+#include "openapi/normalize.h"
 #include "storage/object/json.h"
 #include "storage/object/json_path.h"
 
@@ -118,6 +120,44 @@ std::string ConvertToServed(const openapi::ResourceType& type, const Object& obj
   FromStored(type, tree);
   const ObjectPtr served = Object::Make(tree, object.revision());
   return served ? std::string(served->bytes()) : DumpJson(tree);
+}
+
+Result<Json> ConvertTo(const Call& call, const openapi::ResourceType& to, Json object) {
+  const std::string api = StringAt(object, {"apiVersion"});
+  if (api == to.gvk.ApiVersion()) return object;
+  if (to.builtin) {
+    const std::size_t slash = api.find('/');
+    const GroupVersionKind from{slash == std::string::npos ? "" : api.substr(0, slash),
+                                slash == std::string::npos ? api : api.substr(slash + 1),
+                                to.gvk.kind};
+    const openapi::ResourceType* type = call.workspace.catalog->FindKind(from);
+    if (type != nullptr) ToStored(*type, object);
+    FromStored(to, object);
+    return object;
+  }
+  if (to.conversion != nullptr && call.hub.conversions != nullptr) {
+    auto converted =
+        TRY(call.hub.conversions->Convert(call.info.workspace, to, {std::move(object)}));
+    return std::move(converted.front());
+  }
+  const openapi::ResourceType* from = to.FindVersion(api);
+  object["apiVersion"] = to.gvk.ApiVersion();
+  if (from != nullptr && from->schema != to.schema) openapi::PruneUnknown(to, object);
+  return object;
+}
+
+Result<Json> Stored(const Call& call, Json object) {
+  const openapi::ResourceType& type = *call.type;
+  if (!type.builtin) {
+    const openapi::ResourceType* storage = type.FindVersion(type.storage_version);
+    if (storage == nullptr || storage->gvk == type.gvk) return object;
+    Json stored = TRY(ConvertTo(call, *storage, std::move(object)));
+    // Every read would fill these in.
+    if (storage->schema != type.schema) openapi::ApplyDefaults(*storage, stored);
+    return stored;
+  }
+  ToStored(type, object);
+  return object;
 }
 
 }  // namespace mailroom::apiserver

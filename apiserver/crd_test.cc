@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
+#include "test/support/eventually.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom {
@@ -186,6 +188,37 @@ TEST_F(Definitions, ManyInOneWorkspace) {
   auto list = hub.Get(ws + "/apis/example.com/v1");
   EXPECT_GE(list.body["resources"].size(), static_cast<std::size_t>(2 * kCount));
   EXPECT_EQ(hub.Do("DELETE", ws + kCrds + "/things7.example.com").code, 200);
+}
+
+// As many as MAILROOM_TEST_DEFINITIONS says: 10,000 when somebody has a minute.
+TEST_F(Definitions, VeryManyInOneWorkspace) {
+  const char* asked = std::getenv("MAILROOM_TEST_DEFINITIONS");
+  const int count = asked != nullptr ? std::atoi(asked) : 150;
+  auto plural = [](int i) { return "kinds" + std::to_string(i); };
+  auto path = [&](int i) { return ws + kCrds + "/" + plural(i) + ".example.com"; };
+  for (int i = 0; i < count; ++i) {
+    const Json crd = Definition(plural(i), "Kind" + std::to_string(i), Bounded());
+    ASSERT_EQ(hub.Do("POST", ws + kCrds, crd).code, 201);
+  }
+  EXPECT_EQ(hub.Get(ws + "/apis/example.com/v1").body["resources"].size(),
+            2 * static_cast<std::size_t>(count));  // each with its status
+  // A name that any of them holds is taken.
+  Json taken = Definition("others", "Other", Bounded());
+  taken["spec"]["names"]["shortNames"] = {plural(count / 2)};
+  const Json made = hub.Do("POST", ws + kCrds, taken).body;
+  EXPECT_EQ(made["status"]["conditions"][0]["reason"], "ShortNamesConflict") << made;
+  // One goes, one changes: the others stay as they are.
+  ASSERT_EQ(hub.Do("DELETE", path(0)).code, 200);
+  ASSERT_TRUE(Eventually([&] { return hub.Get(path(0)).code == 404; }));
+  Json changed = hub.Get(path(1)).body;
+  changed["spec"]["versions"][0]["served"] = false;
+  ASSERT_EQ(hub.Do("PUT", path(1), changed).code, 200);
+  const std::string base = ws + "/apis/example.com/v1/namespaces/default/";
+  EXPECT_EQ(hub.Get(base + plural(0)).code, 404);
+  EXPECT_EQ(hub.Get(base + plural(1)).code, 404);
+  for (const int i : {2, count / 2, count - 1}) {
+    EXPECT_EQ(hub.Get(base + plural(i)).code, 200) << i;
+  }
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ Result<Response> Create(Call& call) {
   Body body = TRY(DecodeBody(call, call.type->gvk));
   const Outcome outcome =
       TRY(Insert(call, options, {std::move(body.tree), std::move(body.duplicates), false}));
-  return RenderObject(call, 201, *outcome.object);
+  return RenderObject(call, 201, outcome.object);
 }
 
 }  // namespace mailroom::apiserver

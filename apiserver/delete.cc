@@ -1,6 +1,6 @@
 #include "apiserver/commit.h"
 #include "apiserver/kinds.h"
-#include "apiserver/read_options.h"
+#include "apiserver/list_matching.h"
 #include "apiserver/render.h"
 #include "apiserver/verbs.h"
 
@@ -23,7 +23,7 @@ Result<Response> Delete(Call& call) {
     return RenderDeleted(call, outcome.object->meta().name, outcome.object->meta().uid);
   }
   const bool pending = !outcome.removed && request.orphans_refused;
-  return RenderObject(call, pending ? 202 : 200, *outcome.object);
+  return RenderObject(call, pending ? 202 : 200, outcome.object);
 }
 
 Result<Response> DeleteCollection(Call& call) {
@@ -33,9 +33,8 @@ Result<Response> DeleteCollection(Call& call) {
   TRY(call.hub.store.Freshen());
   storage::CacheListOptions cache;
   cache.scope = {call.info.workspace, call.type->stored_as, call.info.ns};
-  cache.filter = FilterOf(call, options);
   cache.limit = options.limit;
-  auto listed = TRY(call.hub.store.List(cache));
+  auto listed = TRY(ListMatching(call, options, cache));
   ListPage page;
   page.revision = listed.revision;
   const std::string ns = call.info.ns;

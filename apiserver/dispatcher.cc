@@ -168,10 +168,24 @@ Dispatcher::Dispatcher(const Hub& hub) : hub_(hub) {
 bool Dispatcher::MayBlock(const Request& request) const {
   if (hub_.reads_wait || hub_.authorizer.Delegates()) return true;
   if (request.method != "GET" && request.method != "HEAD") return true;
+  if (MayConvert(request)) return true;
   const std::size_t at = request.query.find("resourceVersion=");
   if (at == std::string::npos) return MayBeLong(request);
   const char first = request.query[std::min(at + 16, request.query.size() - 1)];
   return (first >= '1' && first <= '9') || MayBeLong(request);
+}
+
+// Whether a webhook may have to convert what is read. Watches convert as they go.
+bool Dispatcher::MayConvert(const Request& request) const {
+  if (request.path.find("/apis/") == std::string::npos) return false;
+  const Workspace named{std::string(NamedWorkspace(request.path))};
+  if (hub_.store.LastChange(named, kCrdResource) == Revision()) return false;
+  const auto info = ParseRequestInfo(request);
+  if (!info.ok() || !info->is_resource || info->verb == "watch") return false;
+  const auto workspace = hub_.workspaces.Find(info->workspace);
+  if (!workspace.ok()) return false;
+  const auto* type = workspace->catalog->FindShared(info->group, info->version, info->resource).get();
+  return type != nullptr && type->conversion != nullptr;
 }
 
 // Watches are served as they come; another read of a collection may be all the workspace holds.
@@ -242,8 +256,8 @@ Result<Response> Dispatcher::Route(const Request& request, const User* known,
   }
   if (!info.is_resource) return NonResource(request, info);
   const bool oversee = known == nullptr && info.verb == "watch";
-  if (!oversee) return Resource(request, std::move(info), user, deadline);
-  Response response = TRY(Resource(request, info, user, deadline));
+  if (!oversee) return Resource(request, std::move(info), user, deadline, record);
+  Response response = TRY(Resource(request, info, user, deadline, record));
   if (response.stream != nullptr) TRY(Oversee(request, std::move(info), std::move(user), response));
   return response;
 }
@@ -286,7 +300,7 @@ Result<void> Dispatcher::Oversee(const Request& request, RequestInfo info, User 
 }
 
 Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, const User& user,
-                                      const Deadline& deadline) {
+                                      const Deadline& deadline, AuditRecord* record) {
   WorkspaceView workspace =
       info.all_workspaces ? hub_.workspaces.All() : TRY(hub_.workspaces.Find(info.workspace));
   ResourceTypePtr type = workspace.catalog->FindShared(info.group, info.version, info.resource);
@@ -312,6 +326,7 @@ Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, 
   if (auto in_time = InTime(deadline); !in_time.ok()) result = std::move(in_time).error();
   Response response = result.ok() ? std::move(*result) : RenderError(request, result.error());
   AddWarnings(call.warnings, response.headers);
+  if (record != nullptr) record->annotations = std::move(call.annotations);
   return response;
 }
 

@@ -32,13 +32,14 @@ class Dispatcher {
 
  private:
   bool MayBeLong(const Request& request) const;
+  bool MayConvert(const Request& request) const;
   Result<Response> Route(const Request& request, const User* known, AuditRecord* record);
   Result<void> MayDo(const User& user, const std::string& method, const RequestInfo& info,
                      AuditRecord* record) const;
   // Puts an open watch under supervision.
   Result<void> Oversee(const Request& request, RequestInfo info, User user, Response& response);
   Result<Response> Resource(const Request& request, RequestInfo info, const User& user,
-                            const Deadline& deadline);
+                            const Deadline& deadline, AuditRecord* record);
   Result<Response> NonResource(const Request& request, const RequestInfo& info);
 
   const Hub& hub_;

@@ -1,6 +1,5 @@
 #include "apiserver/read_options.h"
 #include "apiserver/render.h"
-#include "apiserver/settle.h"
 #include "apiserver/verbs.h"
 #include "storage/object/limits.h"
 
@@ -14,9 +13,9 @@ Result<Response> Get(Call& call) {
   } else if (*revision != Revision()) {
     TRY(store.WaitFor(*revision, call.Patience()));
   }
-  const ObjectPtr object = Settler(call)(store.Get(call.Key()));
+  const ObjectPtr object = store.Get(call.Key());
   if (object == nullptr) return call.NotFoundHere();
-  return RenderObject(call, 200, *object);
+  return RenderObject(call, 200, object);
 }
 
 }  // namespace mailroom::apiserver

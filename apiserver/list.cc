@@ -1,8 +1,7 @@
 #include <algorithm>
 
-#include "apiserver/read_options.h"
+#include "apiserver/list_matching.h"
 #include "apiserver/render.h"
-#include "apiserver/settle.h"
 #include "apiserver/verbs.h"
 #include "storage/object/limits.h"
 
@@ -28,7 +27,6 @@ Result<Response> List(Call& call) {
   const ReadOptions options = TRY(ParseListOptions(call));
   storage::CacheListOptions cache;
   cache.scope = {call.info.workspace, call.type->stored_as, call.info.ns};
-  cache.filter = FilterOf(call, options);
   cache.limit = std::min(options.limit, limits::kListPageMax);
   if (options.continue_token.empty()) {
     TRY(Position(call, options, cache));
@@ -38,7 +36,7 @@ Result<Response> List(Call& call) {
     cache.at = from.revision;
     if (!from.revision) TRY(call.hub.store.Freshen());
   }
-  auto listed = call.hub.store.List(cache);
+  auto listed = ListMatching(call, options, cache);
   if (!listed.ok()) {
     Status error = std::move(listed).error();
     if (error.reason() != Reason::kExpired) return error;
@@ -56,14 +54,10 @@ Result<Response> List(Call& call) {
   }
   ListPage page;
   page.entries = std::move(listed->entries);
-  if (!call.type->builtin) {
-    const Settler settle(call);
-    for (storage::Entry& entry : page.entries) entry.object = settle(std::move(entry.object));
-  }
   page.revision = listed->revision;
   if (!listed->next.empty()) {
     page.continue_token = EncodeContinue({listed->revision, listed->next});
-    if (!cache.filter) page.remaining = listed->remaining;
+    if (!FilterOf(call, options)) page.remaining = listed->remaining;
   }
   return RenderList(call, std::move(page));
 }

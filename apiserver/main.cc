@@ -283,6 +283,8 @@ Result<void> Serve(const Options& options) {
   server_options.embedded = options.etcd_servers.empty();
   server_options.controllers = false;
   server_options.root_ca_pem = TRY(ReadTextFile(pki.ca_cert));
+  server_options.disabled_admission = {options.disabled_admission.begin(),
+                                       options.disabled_admission.end()};
   server_options.webhook_addresses = TRY(client::AddressPolicy::Parse(options.webhook_refuse));
   server_options.identity = TRY(IdentityOf(options, pki));
   server_options.audit = TRY(AuditOf(options));

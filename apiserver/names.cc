@@ -1,15 +1,12 @@
 #include "apiserver/names.h"
 
-#include <random>
-
+#include "apiserver/auth/uid.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::apiserver {
 namespace {
 
-constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
-constexpr std::size_t kSuffix = 5;
-constexpr std::size_t kBase = 63 - kSuffix;
+constexpr std::size_t kBase = 63 - 5;  // and the ending
 
 // `mismatch` is the answer when the body names another namespace than the URL.
 Result<void> PrepareNamespaceField(const Call& call, Json& object, const std::string& mismatch) {
@@ -74,10 +71,8 @@ bool NeedsName(const Json& object) {
 }
 
 void GenerateName(Json& object) {
-  thread_local std::mt19937 random(std::random_device{}());
-  std::string name = StringAt(object, {"metadata", "generateName"}).substr(0, kBase);
-  for (std::size_t i = 0; i < kSuffix; ++i) name += kAlphabet[random() % kAlphabet.size()];
-  Set(object, {"metadata", "name"}, name);
+  const std::string name = StringAt(object, {"metadata", "generateName"}).substr(0, kBase);
+  Set(object, {"metadata", "name"}, name + NameSuffix());
 }
 
 }  // namespace mailroom::apiserver

@@ -1,9 +1,11 @@
 #include "apiserver/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <map>
 
+#include "apiserver/admission/plugins.h"
 #include "apiserver/client/curl_calls.h"
 #include "apiserver/deadline.h"
 
@@ -125,6 +127,17 @@ const std::map<std::string, Setter>& Flags() {
          options.webhook_refuse_given = true;
          return Ok();
        }},
+      {"--disable-admission-plugins",
+       [](Options& options, const std::string& value) -> Result<void> {
+         options.disabled_admission = SplitCommas(value);
+         const auto& known = admission::PluginNames();
+         for (const std::string& name : options.disabled_admission) {
+           if (std::find(known.begin(), known.end(), name) == known.end()) {
+             return BadRequest("there is no admission plugin " + Quoted(name) + " to disable");
+           }
+         }
+         return Ok();
+       }},
       {"--requestheader-client-ca-file", Text(&Options::request_header_ca_file)},
       {"--requestheader-allowed-names", List(&Options::request_header_names)},
       {"--requestheader-username-headers", List(&Options::request_header_users)},
@@ -202,6 +215,7 @@ std::string OptionsUsage() {
          "         [--io-threads N] [--workers N] [--max-queued-requests N]\n"
          "         [--max-request-body-bytes N] [--max-connections N]\n"
          "         [--untrusted-tenants true|false] [--webhook-refuse loopback,link-local,private|none]\n"
+         "         [--disable-admission-plugins NAME,NAME...]\n"
          "         [--requestheader-client-ca-file F --requestheader-allowed-names CN,CN...]\n"
          "         [--requestheader-username-headers H,H...] [--requestheader-uid-headers H,H...]\n"
          "         [--requestheader-group-headers H,H...]\n"

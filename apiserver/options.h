@@ -45,6 +45,7 @@ struct Options {
   bool untrusted_tenants = false;      // users of workspaces are not the hub's operators
   std::string webhook_refuse = "";     // classes of addresses webhooks may not have
   bool webhook_refuse_given = false;
+  std::vector<std::string> disabled_admission;  // plugins
   std::size_t io_threads = 2;
   std::size_t workers = limits::kWorkers;             // requests that may wait, at a time
   std::size_t queued_requests = limits::kWorkerQueue;  // for a worker; more is 429

@@ -31,13 +31,13 @@ Result<Response> RunApply(Call& call, const WriteOptions& options) {
     }
     Json created = TRY(Apply(*call.type, nullptr, config, writer, options.force));
     auto outcome = Insert(call, options, {std::move(created), {}, true});
-    if (outcome.ok()) return RenderObject(call, 201, *outcome->object);
+    if (outcome.ok()) return RenderObject(call, 201, outcome->object);
     if (outcome.error().reason() != Reason::kAlreadyExists) return std::move(outcome).error();
   }
   const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
     return Draft{TRY(Apply(*call.type, &live, config, writer, options.force)), {}, true};
   }));
-  return RenderObject(call, 200, *outcome.object);
+  return RenderObject(call, 200, outcome.object);
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ Result<Response> Patch(Call& call) {
     TRY(CheckIdentity(call, made.tree));
     return Draft{std::move(made.tree), patch.duplicates, false, std::move(made.shown)};
   }));
-  return RenderObject(call, 200, *outcome.object);
+  return RenderObject(call, 200, outcome.object);
 }
 
 }  // namespace mailroom::apiserver

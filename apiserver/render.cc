@@ -153,9 +153,10 @@ std::string ServedBytes(const openapi::ResourceType& type, const Object& object,
   return annotate == nullptr ? bytes : Annotate(bytes, annotate->name());
 }
 
-Result<Response> RenderObject(const Call& call, int code, const Object& object) {
+Result<Response> RenderObject(const Call& call, int code, const ObjectPtr& object) {
   const Accepted accepted = TRY(Negotiate(call.request, call.info.query, *call.type, Shape::kSingle));
-  return Finish(accepted, code, TRY(SingleText(call, accepted, object)));
+  const ObjectPtr served = TRY(Settler(call)(object));
+  return Finish(accepted, code, TRY(SingleText(call, accepted, *served)));
 }
 
 Result<Response> RenderTree(const Call& call, const openapi::ResourceType& type, int code,
@@ -240,8 +241,10 @@ std::string FrameEncoder::ObjectText(const Object& object, const Workspace* work
 }
 
 SharedBytes FrameEncoder::Encode(storage::EventType shown, const storage::EventPtr& event) {
-  const ObjectPtr object = event->Shown(shown);
-  if (accepted_.media == Media::kJson && accepted_.form == Form::kObject && !all_workspaces_ &&
+  ObjectPtr object = event->Shown(shown);
+  const Object* stored = object.get();
+  if (!settle_.asks()) object = settle_.Now(std::move(object));
+  if (object.get() == stored && accepted_.media == Media::kJson && accepted_.form == Form::kObject && !all_workspaces_ &&
       ServedAsStored(*type_, *object)) {
     return event->Frame(shown);
   }
@@ -250,7 +253,7 @@ SharedBytes FrameEncoder::Encode(storage::EventType shown, const storage::EventP
 }
 
 SharedBytes FrameEncoder::EncodeInitial(const storage::Entry& entry) {
-  return Frame(storage::EventType::kAdded, ObjectText(*settle_(entry.object), entry.workspace.get()));
+  return Frame(storage::EventType::kAdded, ObjectText(*settle_.Now(entry.object), entry.workspace.get()));
 }
 
 SharedBytes FrameEncoder::EncodeBookmark(Revision revision, bool end_of_initial) {

@@ -13,8 +13,9 @@
 
 namespace mailroom::apiserver {
 
-// One object in the form the client accepts.
-Result<Response> RenderObject(const Call& call, int code, const Object& object);
+// One object in the form the client accepts, settled and in the version of the request; may wait
+// for a conversion webhook.
+Result<Response> RenderObject(const Call& call, int code, const ObjectPtr& object);
 // A tree that is no stored object (scale, reviews); `type` has its columns.
 Result<Response> RenderTree(const Call& call, const openapi::ResourceType& type, int code,
                             const Json& tree);
@@ -25,7 +26,7 @@ struct ListPage {
   std::string continue_token;
   std::size_t remaining = 0;
 };
-// A long list is a finite stream.
+// A long list is a finite stream. REQUIRES: the entries are settled.
 Result<Response> RenderList(const Call& call, ListPage page);
 
 // Any error as JSON, or in the media type the request accepts.
@@ -50,6 +51,9 @@ class FrameEncoder {
   SharedBytes Encode(storage::EventType shown, const storage::EventPtr& event);
   SharedBytes EncodeInitial(const storage::Entry& entry);
   SharedBytes EncodeBookmark(Revision revision, bool end_of_initial);
+  SharedBytes EncodeFailure(const Status& status) const {
+    return EncodeError(status, accepted_.media);
+  }
   static SharedBytes EncodeError(const Status& status, Media media);
 
  private:

@@ -3,6 +3,7 @@
 #include "apiserver/names.h"
 #include "apiserver/patch_document.h"
 #include "apiserver/render.h"
+#include "apiserver/settle.h"
 #include "apiserver/verbs.h"
 #include "openapi/builtin.h"
 #include "openapi/columns.h"
@@ -154,7 +155,8 @@ Result<Response> Scale(Call& call) {
       const char* suffix = call.type->builtin ? "/scale" : "";
       return NotFound(call.type->plural + suffix, call.type->gvk.group, call.info.name);
     }
-    return RenderTree(call, ScaleType(), 200, TRY(ScaleOf(call, object->ToJson())));
+    return RenderTree(call, ScaleType(), 200,
+                      TRY(ScaleOf(call, TRY(Settler(call)(object))->ToJson())));
   }
   const WriteOptions options = TRY(
       ParseWriteOptions(call, call.info.verb == "patch" ? "PatchOptions" : "UpdateOptions"));
@@ -170,7 +172,8 @@ Result<Response> Scale(Call& call) {
     TRY(admit.Validate(&wanted, &current));
     return draft;
   }));
-  return RenderTree(call, ScaleType(), 200, TRY(ScaleOf(call, outcome.object->ToJson())));
+  return RenderTree(call, ScaleType(), 200,
+                    TRY(ScaleOf(call, TRY(Settler(call)(outcome.object))->ToJson())));
 }
 
 }  // namespace mailroom::apiserver

@@ -3,6 +3,7 @@
 #include "apiserver/admission/admission.h"
 #include "apiserver/admission/quota_controller.h"
 #include "apiserver/auth/bootstrap_policy.h"
+#include "apiserver/conversions.h"
 #include "apiserver/hub_watch.h"
 #include "apiserver/kinds.h"
 #include "apiserver/lifecycle.h"
@@ -29,7 +30,9 @@ class Running final : public Server {
   Running(std::unique_ptr<storage::Store> store, std::unique_ptr<storage::CachedStore> cache,
           TokenKeys keys, const Options& options)
       : store_(std::move(store)), cache_(std::move(cache)), workspaces_(*cache_),
-        admission_(admission::Admission::Make(*cache_, {options.webhook_addresses, Clock::Real()})),
+        webhooks_(*cache_, options.webhook_addresses), conversions_(webhooks_),
+        admission_(admission::Admission::Make(*cache_, {webhooks_, Clock::Real(),
+                                                        options.disabled_admission})),
         authority_(options.identity.authority),
         syncer_certificate_(options.identity.syncer_certificate), audit_(options.audit),
         watches_(options.watches_per_user),
@@ -41,7 +44,7 @@ class Running final : public Server {
                         options.identity.request_headers}),
         hub_{*cache_, workspaces_, authenticator_, authorizer_, tokens_, Clock::Real(), timers_,
              options.external_url, !options.embedded, admission_.get(), nullptr, audit_.get(),
-             &watches_},
+             &watches_, &conversions_},
         dispatcher_(hub_), controllers_(options.controllers), root_ca_(options.root_ca_pem) {}
 
   ~Running() override {
@@ -160,6 +163,8 @@ class Running final : public Server {
   std::unique_ptr<storage::CachedStore> cache_;
   TimerQueue timers_;
   Workspaces workspaces_;
+  admission::WebhookClient webhooks_;
+  Conversions conversions_;
   std::unique_ptr<admission::Admission> admission_;
   std::unique_ptr<admission::QuotaController> quotas_;
   const KeyPair authority_;

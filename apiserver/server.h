@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 
 #include "apiserver/client/curl_calls.h"
@@ -33,6 +34,7 @@ class Server {
     bool controllers = true;    // run from the start; else when StartControllers is called
     std::string root_ca_pem = {};  // what clients verify the server with
     client::AddressPolicy webhook_addresses = {};  // that webhooks may not have
+    std::set<std::string> disabled_admission = {};  // plugins by kube-apiserver's names
     Identity identity = {};
     std::shared_ptr<const Audit> audit = {};  // null: nothing is recorded
     Authorizer::Delegate delegate = {};       // null: nobody else is asked

@@ -15,7 +15,7 @@ Result<Response> Update(Call& call) {
     Erase(body.tree, {"metadata", "resourceVersion"});
     const Outcome outcome =
         TRY(Insert(call, options, {std::move(body.tree), std::move(body.duplicates), false}));
-    return RenderObject(call, 201, *outcome.object);
+    return RenderObject(call, 201, outcome.object);
   }
   if (!call.type->unconditional_update && exists &&
       StringAt(body.tree, {"metadata", "resourceVersion"}).empty()) {
@@ -25,7 +25,7 @@ Result<Response> Update(Call& call) {
   const Outcome outcome = TRY(Change(call, options, [&](const Json&) -> Result<Draft> {
     return Draft{body.tree, body.duplicates, false};
   }));
-  return RenderObject(call, 200, *outcome.object);
+  return RenderObject(call, 200, outcome.object);
 }
 
 }  // namespace mailroom::apiserver

@@ -2,6 +2,7 @@
 #include <mutex>
 #include <random>
 
+#include "apiserver/converted_watcher.h"
 #include "apiserver/read_options.h"
 #include "apiserver/render.h"
 #include "apiserver/timer_queue.h"
@@ -51,26 +52,16 @@ class WatchStream final : public Stream {
         initial_(std::move(watch.initial)), seen_(watch.revision),
         end_of_initial_(options.bookmarks && options.send_initial.value_or(false)),
         watcher_(std::move(watch.watcher)), waker_(std::make_shared<Waker>()) {
-    std::int64_t seconds = options.timeout_seconds;
-    if (seconds <= 0) {
-      thread_local std::minstd_rand random(std::random_device{}());
-      const auto floor = limits::kWatchMinLifetime.count();
-      seconds = floor + static_cast<std::int64_t>(random() % static_cast<unsigned>(floor));
-    }
-    std::weak_ptr<Waker> weak = waker_;
-    call.hub.timers.At(std::chrono::steady_clock::now() + std::chrono::seconds(seconds), [weak] {
-      if (auto waker = weak.lock()) {
-        waker->expired = true;
-        waker->Wake();
-      }
-    });
-    if (bookmarks_) ScheduleBookmark(call.hub.timers, weak);
-    removal_ = call.hub.workspaces.OnRemoval(call.info.workspace, [weak] {
-      if (auto waker = weak.lock()) {
-        waker->expired = true;
-        waker->Wake();
-      }
-    });
+    Schedule(call, options);
+  }
+  // Of objects that a webhook converts.
+  WatchStream(const Call& call, Accepted accepted, const ReadOptions& options, Revision at,
+              std::unique_ptr<ConvertedWatcher> converted)
+      : encoder_(call, std::move(accepted)), bookmarks_(options.bookmarks), seen_(at),
+        end_of_initial_(options.bookmarks && options.send_initial.value_or(false)),
+        converted_(converted.get()), watcher_(std::move(converted)),
+        waker_(std::make_shared<Waker>()) {
+    Schedule(call, options);
   }
   ~WatchStream() override { Cancel(); }
 
@@ -94,11 +85,11 @@ class WatchStream final : public Stream {
     }
     initial_.clear();
     next_initial_ = 0;
-    if (end_of_initial_) {
-      end_of_initial_ = false;
-      add(encoder_.EncodeBookmark(seen_, true));
-    }
     while (true) {
+      if (end_of_initial_ && (converted_ == nullptr || converted_->InitialDone())) {
+        end_of_initial_ = false;
+        add(encoder_.EncodeBookmark(seen_, true));
+      }
       items_.clear();
       Revision up_to;
       const auto state = watcher_->Drain(items_, kDrain, up_to);
@@ -106,10 +97,17 @@ class WatchStream final : public Stream {
         add(encoder_.Encode(item.type, item.event));
         seen_ = std::max(seen_, item.event->revision());
       }
-      if (items_.empty() && state != storage::Watcher::State::kOpen) return State::kEnd;
+      if (items_.empty() && state != storage::Watcher::State::kOpen) {
+        if (converted_ == nullptr) return State::kEnd;
+        if (const auto error = converted_->error()) add(encoder_.EncodeFailure(*error));
+        return State::kEnd;
+      }
       if (up_to != Revision()) seen_ = std::max(seen_, up_to);
       if (bytes >= max_bytes) return State::kMore;
-      if (items_.size() < kDrain) break;
+      // A converted watch hands on less than there is: batch by batch, and what was there at the
+      // start apart from what came later.
+      const bool more = converted_ != nullptr && (!items_.empty() || converted_->InitialJustDone());
+      if (items_.size() < kDrain && !more) break;
     }
     const bool expired = waker_->expired;
     if (bookmarks_ && (waker_->bookmark_due.exchange(false) || expired)) {
@@ -121,10 +119,34 @@ class WatchStream final : public Stream {
   void Cancel() override {
     waker_->Clear();
     removal_.reset();
+    converted_ = nullptr;
     watcher_.reset();
   }
 
  private:
+  void Schedule(const Call& call, const ReadOptions& options) {
+    std::int64_t seconds = options.timeout_seconds;
+    if (seconds <= 0) {
+      thread_local std::minstd_rand random(std::random_device{}());
+      const auto floor = limits::kWatchMinLifetime.count();
+      seconds = floor + static_cast<std::int64_t>(random() % static_cast<unsigned>(floor));
+    }
+    std::weak_ptr<Waker> weak = waker_;
+    call.hub.timers.At(std::chrono::steady_clock::now() + std::chrono::seconds(seconds), [weak] {
+      if (auto waker = weak.lock()) {
+        waker->expired = true;
+        waker->Wake();
+      }
+    });
+    if (bookmarks_) ScheduleBookmark(call.hub.timers, weak);
+    removal_ = call.hub.workspaces.OnRemoval(call.info.workspace, [weak] {
+      if (auto waker = weak.lock()) {
+        waker->expired = true;
+        waker->Wake();
+      }
+    });
+  }
+
   static constexpr std::size_t kDrain = 256;
   FrameEncoder encoder_;
   bool bookmarks_;
@@ -133,6 +155,7 @@ class WatchStream final : public Stream {
   Revision seen_;
   bool end_of_initial_;
   std::vector<storage::Watcher::Item> items_;
+  ConvertedWatcher* converted_ = nullptr;  // the watcher, when it is one
   std::unique_ptr<storage::Watcher> watcher_;
   std::shared_ptr<Waker> waker_;
   Workspaces::Ticket removal_;
@@ -175,7 +198,8 @@ Result<Response> Watch(Call& call) {
   if (!start.ok()) return ErrorStream(start.error(), accepted.media);
   storage::CacheWatchOptions cache;
   cache.scope = {call.info.workspace, call.type->stored_as, call.info.ns};
-  cache.filter = FilterOf(call, options);
+  const bool converts = Settler(call).asks();
+  if (!converts) cache.filter = FilterOf(call, options);
   cache.after = *start;
   auto watch = call.hub.store.Watch(cache);
   if (!watch.ok()) {
@@ -184,6 +208,14 @@ Result<Response> Watch(Call& call) {
   }
   Response response;
   response.headers.Add("content-type", ContentType(accepted.media));
+  if (converts) {
+    const Revision at = watch->revision;
+    auto converted = std::make_unique<ConvertedWatcher>(call, std::move(*watch),
+                                                        FilterOf(call, options));
+    response.stream = std::make_unique<WatchStream>(call, std::move(accepted), options, at,
+                                                    std::move(converted));
+    return response;
+  }
   response.stream =
       std::make_unique<WatchStream>(call, std::move(accepted), options, std::move(*watch));
   return response;

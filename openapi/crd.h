@@ -15,9 +15,14 @@ namespace mailroom::openapi {
 void DefaultCrd(Json& crd);
 // Field errors of the definition, empty when acceptable. `old` is null on create.
 std::vector<Cause> ValidateCrd(const Json& crd, const Json* old);
-// Names another CRD of the same group in this workspace already uses.
+// Those of spec.conversion.
+void CheckConversion(const Json& crd, const Json* old, std::vector<Cause>& causes);
+// False when the CA bundle of the conversion webhook holds no certificate: nothing could be
+// converted, so the definition is not established.
+bool HasValidBundle(const Json& crd);
+// Names another CRD of the same group in this workspace already uses; borrowed.
 struct TakenNames {
-  std::vector<std::string> plurals, singulars, short_names, kinds, list_kinds;
+  std::vector<std::string_view> plurals, singulars, short_names, kinds, list_kinds;
 };
 // Writes status: acceptedNames, storedVersions, NamesAccepted and Established conditions.
 // `now` is the transition time used for conditions that change.

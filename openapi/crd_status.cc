@@ -56,7 +56,8 @@ void SetCondition(Json& crd, const ConditionText& text, const std::string& now) 
   Set(*condition, {"message"}, text.message);
 }
 
-bool Contains(const std::vector<std::string>& list, const std::string& item) {
+template <typename Text>
+bool Contains(const std::vector<Text>& list, std::string_view item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
@@ -193,7 +194,12 @@ void EstablishCrd(Json& crd, const TakenNames& taken, const std::string& now) {
   SetCondition(crd, names, now);
   SetApproval(crd, now);
   if (ConditionStatus(crd, "Established") == "True") return;
-  if (names.status == "True") {
+  if (names.status == "True" && !HasValidBundle(crd)) {
+    SetCondition(crd,
+                 {"Established", "False", "InvalidCABundle",
+                  "The conversion webhook CABundle is invalid"},
+                 now);
+  } else if (names.status == "True") {
     SetCondition(
         crd,
         {"Established", "True", "InitialNamesAccepted", "the initial names have been accepted"},

@@ -229,6 +229,36 @@ TEST(Crd, NamesWhatIsWrong) {
        {"spec.conversion.webhookClientConfig: Required value: required when strategy is set to "
         "Webhook",
         "spec.conversion.conversionReviewVersions: Required value"}},
+      {{"spec", "conversion"},
+       "{strategy: None, webhook: {clientConfig: {url: 'https://a.example'}, "
+       "conversionReviewVersions: [v1]}}",
+       {"spec.conversion.webhookClientConfig: Forbidden: should not be set when strategy is not "
+        "set to Webhook",
+        "spec.conversion.conversionReviewVersions: Forbidden: should not be set when strategy is "
+        "not set to Webhook"}},
+      {{"spec", "conversion"},
+       "{strategy: Webhook, webhook: {clientConfig: {url: 'https://a.example', service: {name: a, "
+       "namespace: b}}, conversionReviewVersions: [v2]}}",
+       {"spec.conversion.webhookClientConfig: Required value: exactly one of url or service is "
+        "required",
+        "spec.conversion.conversionReviewVersions: Invalid value: [\"v2\"]: must include at least "
+        "one of v1, v1beta1"}},
+      {{"spec", "conversion"},
+       "{strategy: Webhook, webhook: {clientConfig: {url: 'http://a.example'}, "
+       "conversionReviewVersions: [v1, v1]}}",
+       {"spec.conversion.webhookClientConfig.url: Invalid value: \"http\": 'https' is the only "
+        "allowed URL scheme; desired format: https://host[/path]",
+        "spec.conversion.conversionReviewVersions[1]: Invalid value: \"v1\": duplicate version"}},
+      {{"spec", "conversion"},
+       "{strategy: Webhook, webhook: {clientConfig: {service: {name: a, port: 0}}, "
+       "conversionReviewVersions: [v1]}}",
+       {"spec.conversion.webhookClientConfig.service.namespace: Required value",
+        "spec.conversion.webhookClientConfig.service.port: Invalid value: 0: port is not valid: "
+        "must be between 1 and 65535, inclusive"}},
+      {{"spec", "conversion"},
+       "{strategy: Sometimes}",
+       {"spec.conversion.strategy: Unsupported value: \"Sometimes\": supported values: \"None\", "
+        "\"Webhook\""}},
       {{"spec", "group"},
        "apps.k8s.io",
        {"metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must "

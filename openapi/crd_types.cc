@@ -2,7 +2,6 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "openapi/base64.h"
 #include "openapi/columns.h"
 #include "openapi/crd.h"
 #include "openapi/json_path_expr.h"
@@ -128,12 +127,7 @@ std::shared_ptr<const ConversionHook> HookOf(const Json& crd) {
   const Json* config = Find(crd, {"spec", "conversion", "webhook", "clientConfig"});
   if (config == nullptr) return nullptr;
   auto hook = std::make_shared<ConversionHook>();
-  hook->url = StringAt(*config, {"url"});
-  hook->service_namespace = StringAt(*config, {"service", "namespace"});
-  hook->service_name = StringAt(*config, {"service", "name"});
-  hook->service_path = StringAt(*config, {"service", "path"});
-  hook->service_port = static_cast<int>(IntAt(*config, {"service", "port"}, 443));
-  hook->ca_bundle = DecodeBase64(StringAt(*config, {"caBundle"})).value_or("");
+  hook->endpoint = ParseWebhookEndpoint(*config);
   for (const std::string& version :
        StringsAt(crd, {"spec", "conversion", "webhook", "conversionReviewVersions"})) {
     if (version != "v1" && version != "v1beta1") continue;
@@ -143,8 +137,26 @@ std::shared_ptr<const ConversionHook> HookOf(const Json& crd) {
   return hook;
 }
 
-Result<ResourceType> VersionType(ResourceType type, const Json& version) {
+// Takes the schema of an earlier version when it is the same: nothing has to be done then to an
+// object that goes from one to the other.
+bool ShareSchema(const Json& versions, const std::vector<ResourceType>& earlier, const Json& tree,
+                 ResourceType& type) {
+  for (std::size_t i = 0; i < earlier.size(); ++i) {
+    const Json* other = Find(versions[i], {"schema", "openAPIV3Schema"});
+    if (other == nullptr || *other != tree) continue;
+    type.schema = earlier[i].schema;
+    type.schema_owner = earlier[i].schema_owner;
+    type.rules = earlier[i].rules;
+    return true;
+  }
+  return false;
+}
+
+Result<ResourceType> VersionType(ResourceType type, const Json& versions,
+                                 const std::vector<ResourceType>& earlier) {
+  const Json& version = versions[earlier.size()];
   type.gvk.version = StringAt(version, {"name"});
+  type.served = BoolAt(version, {"served"});
   if (BoolAt(version, {"deprecated"})) {
     type.deprecation_warning = StringAt(version, {"deprecationWarning"});
     if (type.deprecation_warning.empty()) {
@@ -158,19 +170,19 @@ Result<ResourceType> VersionType(ResourceType type, const Json& version) {
       type.selectable_fields.push_back(WithoutDot(StringAt(field, {"jsonPath"})));
     }
   }
-  if (const Json* tree = Find(version, {"schema", "openAPIV3Schema"})) {
-    auto set = std::make_shared<SchemaSet>();
-    type.schema = TRY(RootSchemaFromOpenApi(*tree, *set));
-    if (HasRules(*type.schema)) type.rules = std::make_shared<const Rules>(*type.schema);
-    type.schema_owner = std::move(set);
-  }
+  const Json* tree = Find(version, {"schema", "openAPIV3Schema"});
+  if (tree == nullptr || ShareSchema(versions, earlier, *tree, type)) return type;
+  auto set = std::make_shared<SchemaSet>();
+  type.schema = TRY(RootSchemaFromOpenApi(*tree, *set));
+  if (HasRules(*type.schema)) type.rules = std::make_shared<const Rules>(*type.schema);
+  type.schema_owner = std::move(set);
   return type;
 }
 
 // Everything made of one definition; the types handed out share its lifetime.
 struct Compiled {
   std::string text;
-  std::vector<ResourceType> types;
+  std::vector<ResourceType> types;  // all versions
 };
 
 Result<std::shared_ptr<const Compiled>> Compile(const Json& crd, std::string text) {
@@ -185,9 +197,10 @@ Result<std::shared_ptr<const Compiled>> Compile(const Json& crd, std::string tex
     if (BoolAt(version, {"storage"})) common.storage_version = StringAt(version, {"name"});
   }
   common.conversion = HookOf(crd);
-  for (const Json& version : *versions) {
-    if (!BoolAt(version, {"served"})) continue;
-    compiled->types.push_back(TRY(VersionType(common, version)));
+  common.versions = &compiled->types;
+  compiled->types.reserve(versions->size());
+  while (compiled->types.size() < versions->size()) {
+    compiled->types.push_back(TRY(VersionType(common, *versions, compiled->types)));
   }
   return std::shared_ptr<const Compiled>(std::move(compiled));
 }
@@ -243,7 +256,9 @@ Result<std::vector<ResourceTypePtr>> TypesOfCrd(const Json& crd) {
   std::shared_ptr<const Compiled> compiled = Table().Find(hash, text);
   if (compiled == nullptr) compiled = Table().Add(hash, TRY(Compile(crd, std::move(text))));
   std::vector<ResourceTypePtr> types;
-  for (const ResourceType& type : compiled->types) types.emplace_back(compiled, &type);
+  for (const ResourceType& type : compiled->types) {
+    if (type.served) types.emplace_back(compiled, &type);
+  }
   return types;
 }
 

@@ -43,7 +43,7 @@ class CrdChecker {
       }
     }
     Names("spec", "names", "spec.names");
-    Conversion();
+    CheckConversion(crd_, old_, causes_);
     if (old_ != nullptr) Unchanged();
     Names("status", "acceptedNames", "status.acceptedNames");
     StoredVersions();
@@ -291,37 +291,6 @@ class CrdChecker {
     if (!kind.empty() && kind == StringAt(*names, {"listKind"})) {
       causes_.push_back(
           InvalidValue(path + ".listKind", Quoted(kind), "kind and listKind may not be the same"));
-    }
-  }
-
-  void Conversion() {
-    const Json* conversion = Find(crd_, {"spec", "conversion"});
-    if (conversion == nullptr) return;
-    const std::string strategy = StringAt(*conversion, {"strategy"});
-    Enumerated("spec.conversion.strategy", strategy, {"None", "Webhook"});
-    const Json* config = Find(*conversion, {"webhook", "clientConfig"});
-    const std::string config_path = "spec.conversion.webhookClientConfig";
-    if (strategy != "Webhook") {
-      if (config != nullptr) {
-        causes_.push_back(
-            ForbiddenValue(config_path, "should not be set when strategy is not set to Webhook"));
-      }
-      return;
-    }
-    if (config == nullptr) {
-      causes_.push_back(RequiredValue(config_path, "required when strategy is set to Webhook"));
-    } else if ((Find(*config, {"url"}) == nullptr) == (Find(*config, {"service"}) == nullptr)) {
-      causes_.push_back(RequiredValue(config_path, "exactly one of url or service is required"));
-    }
-    const auto versions = StringsAt(*conversion, {"webhook", "conversionReviewVersions"});
-    const std::string versions_path = "spec.conversion.conversionReviewVersions";
-    if (versions.empty()) {
-      causes_.push_back(RequiredValue(versions_path));
-    } else if (std::none_of(versions.begin(), versions.end(), [](const std::string& version) {
-                 return version == "v1" || version == "v1beta1";
-               })) {
-      causes_.push_back(InvalidValue(versions_path, Rendered(Json(versions)),
-                                     "must include at least one of v1, v1beta1"));
     }
   }
 

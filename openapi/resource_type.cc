@@ -14,4 +14,13 @@ bool ResourceType::HasVerb(std::string_view verb) const {
   return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
 }
 
+const ResourceType* ResourceType::FindVersion(std::string_view api_version) const {
+  if (versions == nullptr) return nullptr;
+  const std::string_view version = api_version.substr(api_version.find('/') + 1);
+  auto at = std::find_if(versions->begin(), versions->end(), [version](const ResourceType& type) {
+    return type.gvk.version == version;
+  });
+  return at == versions->end() ? nullptr : &*at;
+}
+
 }  // namespace mailroom::openapi

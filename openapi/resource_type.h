@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "openapi/schema.h"
+#include "openapi/webhook_endpoint.h"
 #include "storage/object/ids.h"
 
 namespace mailroom::openapi {
@@ -35,13 +36,10 @@ struct ScalePaths {
   std::string spec_replicas, status_replicas, label_selector;
 };
 
-// Where objects of a definition are converted (spec.conversion.webhook).
+// Who converts the objects of a definition (spec.conversion.webhook).
 struct ConversionHook {
-  std::string url;                          // or a service:
-  std::string service_namespace, service_name, service_path;
-  int service_port = 443;
-  std::string ca_bundle;                    // PEM
-  std::string review_version = "v1";        // of ConversionReview: v1 or v1beta1
+  WebhookEndpoint endpoint;
+  std::string review_version = "v1";  // of ConversionReview: v1 or v1beta1
 };
 
 class Rules;
@@ -71,7 +69,11 @@ struct ResourceType {
   std::shared_ptr<const Rules> rules;
   // How a custom resource changes its version; null: apiVersion is rewritten.
   std::shared_ptr<const ConversionHook> conversion;
+  // All versions of the definition, also those not served; null for built-in kinds. Lives as long
+  // as the pointer by which this type was handed out.
+  const std::vector<ResourceType>* versions = nullptr;
 
+  bool served = true;               // false: only for objects stored in that version
   bool builtin = true;              // false: custom resource (pruning, strict identity, merge)
   bool has_status = false;          // has a status subresource
   bool tracks_generation = false;
@@ -85,6 +87,8 @@ struct ResourceType {
   GroupResource group_resource() const { return {gvk.group, plural}; }
   const Subresource* FindSubresource(std::string_view name) const;
   bool HasVerb(std::string_view verb) const;
+  // The version of the same definition that `api_version` names; null when there is none.
+  const ResourceType* FindVersion(std::string_view api_version) const;
 };
 
 using ResourceTypePtr = std::shared_ptr<const ResourceType>;

@@ -24,5 +24,6 @@ std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object
 std::vector<std::string> WarningsFor(const ResourceType& type, const Json& object, const Json* old);
 // Keys and values of a labels object (null: none); `field` is its path.
 std::vector<Cause> ValidateLabels(const Json* labels, const std::string& field);
+std::vector<Cause> ValidateAnnotations(const Json* annotations, const std::string& field);
 
 }  // namespace mailroom::openapi

@@ -95,20 +95,6 @@ std::string LowerCase(std::string text) {
   return text;
 }
 
-void CheckAnnotations(const Json& object, std::vector<Cause>& causes) {
-  const Json* annotations = Find(object, {"metadata", "annotations"});
-  if (annotations == nullptr || !annotations->is_object()) return;
-  std::size_t bytes = 0;
-  for (const auto& [key, value] : annotations->items()) {
-    AddInvalid(causes, "metadata.annotations", key, CheckQualifiedName(LowerCase(key)));
-    bytes += key.size();
-    if (value.is_string()) bytes += value.get_ref<const std::string&>().size();
-  }
-  if (bytes > limits::kAnnotationBytes) {
-    causes.push_back(TooLong("metadata.annotations", limits::kAnnotationBytes));
-  }
-}
-
 void CheckOwners(const Json& object, std::vector<Cause>& causes) {
   const std::string field = "metadata.ownerReferences";
   const Json* owners = Find(object, {"metadata", "ownerReferences"});
@@ -209,6 +195,21 @@ std::vector<Cause> ValidateLabels(const Json* labels, const std::string& field) 
   return causes;
 }
 
+std::vector<Cause> ValidateAnnotations(const Json* annotations, const std::string& field) {
+  std::vector<Cause> causes;
+  if (annotations == nullptr || !annotations->is_object()) return causes;
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : annotations->items()) {
+    AddInvalid(causes, field, key, CheckQualifiedName(LowerCase(key)));
+    bytes += key.size();
+    if (value.is_string()) bytes += value.get_ref<const std::string&>().size();
+  }
+  if (bytes > limits::kAnnotationBytes) {
+    causes.push_back(TooLong(field, limits::kAnnotationBytes));
+  }
+  return causes;
+}
+
 std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object, const Json* old) {
   std::vector<Cause> causes;
   if (!type.builtin) {
@@ -224,10 +225,11 @@ std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object
   } else {
     CheckUnchanged(object, *old, causes);
   }
-  for (Cause& cause : ValidateLabels(Find(object, {"metadata", "labels"}), "metadata.labels")) {
-    causes.push_back(std::move(cause));
-  }
-  CheckAnnotations(object, causes);
+  auto add = [&causes](std::vector<Cause> more) {
+    for (Cause& cause : more) causes.push_back(std::move(cause));
+  };
+  add(ValidateLabels(Find(object, {"metadata", "labels"}), "metadata.labels"));
+  add(ValidateAnnotations(Find(object, {"metadata", "annotations"}), "metadata.annotations"));
   CheckOwners(object, causes);
   CheckFinalizers(type, object, old, causes);
   return causes;

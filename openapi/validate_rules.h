@@ -24,6 +24,12 @@ void CheckOneOf(const BuiltinCheck& check, const std::string& field, const std::
 // Whether the matchConditions of a webhook compile.
 void CheckWebhookConditions(const BuiltinCheck& check, const Json& hook, const std::string& path);
 
+// Where a webhook is; `field` is where that stands.
+void CheckClientConfig(const BuiltinCheck& check, const Json& config, const std::string& field);
+// Versions of reviews that a webhook knows; `required` is said when there are none.
+void CheckReviewVersions(const BuiltinCheck& check, const std::vector<std::string>& versions,
+                         const std::string& field, const std::string& required);
+
 // Checks of single kinds.
 void CheckValidatingPolicy(const BuiltinCheck& check);
 void CheckValidatingBinding(const BuiltinCheck& check);

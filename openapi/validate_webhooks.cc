@@ -110,42 +110,6 @@ void CheckServicePath(const BuiltinCheck& check, const std::string& path,
   }
 }
 
-void CheckClientConfig(const BuiltinCheck& check, const Json& hook, const std::string& path) {
-  const Json* url = Find(hook, {"clientConfig", "url"});
-  const Json* service = Find(hook, {"clientConfig", "service"});
-  const std::string field = path + ".clientConfig";
-  if ((url != nullptr) == (service != nullptr)) {
-    return check.Required(field, "exactly one of url or service is required");
-  }
-  if (url != nullptr) {
-    return CheckUrl(check, StringAt(hook, {"clientConfig", "url"}), field + ".url");
-  }
-  for (const char* member : {"name", "namespace"}) {
-    if (StringAt(*service, {member}).empty()) check.Required(field + ".service." + member);
-  }
-  const std::int64_t port = IntAt(*service, {"port"}, 443);
-  for (const std::string& why : CheckPort(port)) {
-    check.Invalid(field + ".service.port", port, "port is not valid: " + why);
-  }
-  CheckServicePath(check, StringAt(*service, {"path"}), field + ".service.path");
-}
-
-void CheckReviewVersions(const BuiltinCheck& check, const std::vector<std::string>& versions,
-                         const std::string& field) {
-  if (versions.empty()) return check.Required(field, "must specify one of v1, v1beta1");
-  std::set<std::string> seen;
-  for (std::size_t i = 0; i < versions.size(); ++i) {
-    if (!seen.insert(versions[i]).second) {
-      check.Invalid(At(field, i), versions[i], "duplicate version");
-      continue;
-    }
-    AddInvalid(check.causes, At(field, i), versions[i], Check1035Label(versions[i]));
-  }
-  if (!Has(versions, "v1") && !Has(versions, "v1beta1")) {
-    check.Invalid(field, versions, "must include at least one of v1, v1beta1");
-  }
-}
-
 void CheckHookName(const BuiltinCheck& check, const std::string& name, const std::string& field) {
   if (name.empty()) return check.Required(field);
   AddInvalid(check.causes, field, name, CheckSubdomain(name));
@@ -173,14 +137,47 @@ void CheckHook(const BuiltinCheck& check, const Json& hook, const std::string& p
   CheckAdmissionSelectors(check, hook, path);
   CheckOneOf(check, path + ".reinvocationPolicy", StringAt(hook, {"reinvocationPolicy"}),
              {"IfNeeded", "Never"});
-  CheckClientConfig(check, hook, path);
+  CheckClientConfig(check, hook.value("clientConfig", Json::object()), path + ".clientConfig");
   CheckMatchConditions(check, hook, path);
   CheckWebhookConditions(check, hook, path);
   CheckReviewVersions(check, StringsAt(hook, {"admissionReviewVersions"}),
-                      path + ".admissionReviewVersions");
+                      path + ".admissionReviewVersions", "must specify one of v1, v1beta1");
 }
 
 }  // namespace
+
+void CheckClientConfig(const BuiltinCheck& check, const Json& config, const std::string& field) {
+  const Json* url = Find(config, {"url"});
+  const Json* service = Find(config, {"service"});
+  if ((url != nullptr) == (service != nullptr)) {
+    return check.Required(field, "exactly one of url or service is required");
+  }
+  if (url != nullptr) return CheckUrl(check, StringAt(config, {"url"}), field + ".url");
+  for (const char* member : {"name", "namespace"}) {
+    if (StringAt(*service, {member}).empty()) check.Required(field + ".service." + member);
+  }
+  const std::int64_t port = IntAt(*service, {"port"}, 443);
+  for (const std::string& why : CheckPort(port)) {
+    check.Invalid(field + ".service.port", port, "port is not valid: " + why);
+  }
+  CheckServicePath(check, StringAt(*service, {"path"}), field + ".service.path");
+}
+
+void CheckReviewVersions(const BuiltinCheck& check, const std::vector<std::string>& versions,
+                         const std::string& field, const std::string& required) {
+  if (versions.empty()) return check.Required(field, required);
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    if (!seen.insert(versions[i]).second) {
+      check.Invalid(At(field, i), versions[i], "duplicate version");
+      continue;
+    }
+    AddInvalid(check.causes, At(field, i), versions[i], Check1035Label(versions[i]));
+  }
+  if (!Has(versions, "v1") && !Has(versions, "v1beta1")) {
+    check.Invalid(field, versions, "must include at least one of v1, v1beta1");
+  }
+}
 
 void CheckOneOf(const BuiltinCheck& check, const std::string& field, const std::string& value,
                 const std::vector<std::string>& supported) {

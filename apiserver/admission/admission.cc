@@ -15,12 +15,12 @@ const GroupResource kLimitRanges{"", "limitranges"};
 class Chain final : public Admission {
  public:
   Chain(const storage::CachedStore& store, const Options& options)
-      : store_(store), clock_(options.clock), configurations_(store),
-        client_(store, options.addresses) {}
+      : store_(store), clock_(options.clock), disabled_(options.disabled),
+        configurations_(store), client_(options.webhooks) {}
 
   bool Concerns(const Workspace& workspace, const openapi::ResourceType& type) override {
     if (IsExempt(type)) return false;
-    return configurations_.Of(workspace) != nullptr ||
+    return PluginsConcern(type, disabled_) || configurations_.Of(workspace) != nullptr ||
            store_.LastChange(workspace, kLimitRanges) != Revision();
   }
 
@@ -28,19 +28,22 @@ class Chain final : public Admission {
 
   Result<bool> Mutate(Attributes& attributes, Json* object) override {
     const ConfigurationPtr configuration = ConfigurationFor(attributes);
-    bool changed = ApplyLimits(attributes, object);
+    const bool changed = TRY(ApplyBuiltins(attributes, object));
     if (configuration == nullptr) return changed;
     Reinvocation reinvocation;
     TRY(MutateOnce(*configuration, attributes, object, reinvocation));
     if (!reinvocation.wanted) return changed;
     reinvocation.again = true;
-    if (ApplyLimits(attributes, object)) reinvocation.Changed();
+    if (TRY(ApplyBuiltins(attributes, object))) reinvocation.Changed();
     TRY(MutateOnce(*configuration, attributes, object, reinvocation));
     return true;
   }
 
   Result<void> Validate(Attributes& attributes, const Json* object) override {
     TRY(CheckLimitRanges(attributes, object));
+    if (PluginsSee(attributes, object)) {
+      TRY(ValidateByPlugins({store_, attributes}, disabled_, *object));
+    }
     const ConfigurationPtr configuration = ConfigurationFor(attributes);
     if (configuration == nullptr) return Ok();
     const FindNamespace find = FinderFor(attributes.workspace);
@@ -77,6 +80,18 @@ class Chain final : public Admission {
     }
     return changed;
   }
+  bool PluginsSee(const Attributes& attributes, const Json* object) const {
+    return object != nullptr && attributes.subresource.empty() &&
+           PluginsConcern(*attributes.type, disabled_);
+  }
+  // What the built-in plugins fill in; true when it was anything.
+  Result<bool> ApplyBuiltins(const Attributes& attributes, Json* object) const {
+    const bool limited = ApplyLimits(attributes, object);
+    if (!PluginsSee(attributes, object)) return limited;
+    const Json before = *object;
+    TRY(MutateByPlugins({store_, attributes}, disabled_, *object));
+    return limited || *object != before;
+  }
   Result<void> CheckLimitRanges(const Attributes& attributes, const Json* object) const {
     if (object == nullptr) return Ok();
     for (const storage::Entry& entry : LimitRangesFor(attributes)) {
@@ -105,8 +120,9 @@ class Chain final : public Admission {
 
   const storage::CachedStore& store_;
   const Clock& clock_;
+  const DisabledPlugins disabled_;
   Configurations configurations_;
-  WebhookClient client_;
+  WebhookClient& client_;
 };
 
 }  // namespace

@@ -7,7 +7,8 @@
 #include <memory>
 
 #include "apiserver/admission/attributes.h"
-#include "apiserver/client/curl_calls.h"
+#include "apiserver/admission/plugins.h"
+#include "apiserver/admission/webhook_client.h"
 #include "storage/cached_store.h"
 #include "storage/object/clock.h"
 
@@ -16,8 +17,9 @@ namespace mailroom::admission {
 class Admission {
  public:
   struct Options {
-    client::AddressPolicy addresses;  // that webhooks may not have
+    WebhookClient& webhooks;
     const Clock& clock;
+    DisabledPlugins disabled = {};
   };
   static std::unique_ptr<Admission> Make(const storage::CachedStore& store, Options options);
   virtual ~Admission() = default;

@@ -12,6 +12,7 @@
 #include "openapi/cel/authorizer.h"
 #include "storage/object/deadline.h"
 #include "storage/object/json.h"
+#include "storage/object/result.h"
 
 namespace mailroom::admission {
 
@@ -31,8 +32,8 @@ struct Attributes {
   bool dry_run = false;
   const apiserver::User& user;
   std::function<Json()> options;     // the operation's options object, made when asked for
-  // The object in the version of `to`.
-  std::function<Json(const openapi::ResourceType& to, const Json& object)> convert;
+  // The object in the version of `to`; may wait for a conversion webhook.
+  std::function<Result<Json>(const openapi::ResourceType& to, const Json& object)> convert;
   Deadline deadline = {};            // of the request that asks
 
   // Answers what expressions ask about access; null: nobody may anything.

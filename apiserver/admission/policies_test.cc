@@ -44,9 +44,12 @@ class PoliciesTest : public ::testing::Test {
         Make("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", "b", spec);
     ASSERT_EQ(made.code, 201) << made.text;
   }
-  void BindMutator(const std::string& policy = "m.example.com", const std::string& name = "mb") {
+  void BindMutator(const std::string& policy = "m.example.com", const std::string& name = "mb",
+                   const Json& more = Json::object()) {
+    Json spec = {{"policyName", policy}};
+    spec.update(more);
     const auto made = Make("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding",
-                           name, {{"policyName", policy}});
+                           name, spec);
     ASSERT_EQ(made.code, 201) << made.text;
   }
   TestHub::Answer Create(const std::string& name, const Json& data = Json::object()) {
@@ -286,6 +289,66 @@ TEST_F(PoliciesTest, MutatesADeploymentAsTheConformanceTestsDo) {
                                {"spec", {{"containers", Json::array({{{"name", "c"}, {"image", "i"}}})}}}}}}}});
   ASSERT_EQ(made.code, 201) << made.text;
   EXPECT_EQ(made.body["spec"]["replicas"], 1337);
+}
+
+Json Applies(const std::string& expression) {
+  return Json::array({{{"patchType", "ApplyConfiguration"},
+                       {"applyConfiguration", {{"expression", expression}}}}});
+}
+
+TEST_F(PoliciesTest, AMutatorIsAskedAgainWhenAnotherChangedTheObject) {
+  const std::string looks =
+      "has(object.metadata.labels) && 'late' in object.metadata.labels"
+      " ? Object{metadata: Object.metadata{labels: {'KEY': 'seen'}}} : Object{}";
+  for (const auto& [name, policy] : {std::pair{"again", "IfNeeded"}, std::pair{"once", "Never"}}) {
+    std::string expression = looks;
+    expression.replace(expression.find("KEY"), 3, name);
+    const auto made = Mutator({{"mutations", Applies(expression)}, {"reinvocationPolicy", policy}},
+                              std::string("a-") + name);
+    ASSERT_EQ(made.code, 201) << made.text;
+    BindMutator(std::string("a-") + name, name);
+  }
+  ASSERT_EQ(Mutator({{"mutations",
+                      Applies("Object{metadata: Object.metadata{labels: {'late': 'yes'}}}")}},
+                    "z-late").code, 201);
+  BindMutator("z-late", "late");
+  const auto answer = Create("a");
+  ASSERT_EQ(answer.code, 201) << answer.text;
+  EXPECT_EQ(answer.body["metadata"]["labels"], (Json{{"late", "yes"}, {"again", "seen"}}));
+}
+
+TEST_F(PoliciesTest, MutatorsTakeParameters) {
+  ASSERT_EQ(Create("settings", {{"team", "blue"}}).code, 201);
+  ASSERT_EQ(Mutator({{"paramKind", {{"apiVersion", "v1"}, {"kind", "ConfigMap"}}},
+                     {"mutations", Applies("Object{metadata: Object.metadata{labels: {'team': "
+                                           "params.data.team}}}")}}).code, 201);
+  BindMutator("m.example.com", "mb",
+              {{"paramRef", {{"name", "settings"}, {"namespace", "default"},
+                             {"parameterNotFoundAction", "Deny"}}}});
+  const auto answer = Create("a");
+  ASSERT_EQ(answer.code, 201) << answer.text;
+  EXPECT_EQ(answer.body["metadata"]["labels"]["team"], "blue");
+}
+
+// A rule for one version sees, and may change, what is written through another.
+TEST_F(PoliciesTest, MutatorsMatchEquivalentVersions) {
+  Json rules = Rules("autoscaling", "horizontalpodautoscalers");
+  rules["resourceRules"][0]["apiVersions"] = {"v2"};
+  ASSERT_EQ(Mutator({{"matchConstraints", rules},
+                     {"mutations", Applies("Object{spec: Object.spec{maxReplicas: "
+                                           "int(object.spec.metrics[0].resource.target"
+                                           ".averageUtilization)}}")}}).code, 201);
+  BindMutator();
+  const Json target = {{"apiVersion", "apps/v1"}, {"kind", "Deployment"}, {"name", "d"}};
+  const auto made = hub_.Do(
+      "POST", ws_ + "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers",
+      {{"apiVersion", "autoscaling/v1"}, {"kind", "HorizontalPodAutoscaler"},
+       {"metadata", {{"name", "h"}}},
+       {"spec", {{"maxReplicas", 3}, {"targetCPUUtilizationPercentage", 42},
+                 {"scaleTargetRef", target}}}});
+  ASSERT_EQ(made.code, 201) << made.text;
+  EXPECT_EQ(made.body["spec"]["maxReplicas"], 42);
+  EXPECT_EQ(made.body["spec"]["targetCPUUtilizationPercentage"], 42);
 }
 
 TEST_F(PoliciesTest, APolicyThatCannotMutateRefuses) {

@@ -96,25 +96,25 @@ Result<Json> After(const Mutation& mutation, const openapi::ResourceType& type, 
   return out;
 }
 
-// Runs one use; what goes wrong is added to `failures`.
-void Apply(const PolicyContext& context, const PolicyUse& use, Attributes& attributes,
-           Json& object, Reinvocation& reinvocation, std::vector<Failure>& failures) {
+// Runs one use; what goes wrong with it is added to `failures`.
+Result<void> Apply(const PolicyContext& context, const PolicyUse& use, Attributes& attributes,
+                   Json& object, Reinvocation& reinvocation, std::vector<Failure>& failures) {
   const Policy& policy = *use.policy;
   const bool converted = use.invocation.kind != attributes.kind;
   const openapi::ResourceType& type = *use.invocation.type;
-  Json shown = converted ? attributes.convert(type, object) : object;
+  Json shown = converted ? TRY(attributes.convert(type, object)) : object;
   std::optional<Json> old;
-  if (converted && attributes.old != nullptr) old = attributes.convert(type, *attributes.old);
+  if (converted && attributes.old != nullptr) old = TRY(attributes.convert(type, *attributes.old));
   const Json before = shown;
   PolicyInput input{attributes, use.invocation, &shown, old ? &*old : attributes.old,
                     use.params ? &*use.params : nullptr, NamespaceFor(context, attributes)};
   auto met = ConditionsMet(policy.conditions, input);
   if (!met.ok()) {
     failures.push_back({&use, met.error().message()});
-    return;
+    return Ok();
   }
   const std::string key = UseKey(use);
-  if (!*met || reinvocation.Skips(key)) return;
+  if (!*met || reinvocation.Skips(key)) return Ok();
   for (const Mutation& mutation : policy.mutations) {
     // Each mutation sees what the one before it made.
     PolicyRun run(input, policy.variables, limits::kCelObjectCost);
@@ -126,10 +126,11 @@ void Apply(const PolicyContext& context, const PolicyUse& use, Attributes& attri
     shown = std::move(*after);
   }
   if (shown != before) {
-    object = converted ? attributes.convert(*attributes.type, shown) : std::move(shown);
+    object = converted ? TRY(attributes.convert(*attributes.type, shown)) : std::move(shown);
     reinvocation.Changed();
   }
   if (policy.reinvoke) reinvocation.heard.insert(key);
+  return Ok();
 }
 
 }  // namespace
@@ -144,7 +145,7 @@ Result<void> MutateByPolicies(const PolicyContext& context,
     if (!use.error.empty()) {
       failures.push_back({&use, use.error});
     } else {
-      Apply(context, use, attributes, *object, reinvocation, failures);
+      TRY(Apply(context, use, attributes, *object, reinvocation, failures));
     }
   }
   std::erase_if(failures, [](const Failure& item) { return item.use->policy->ignore_failure; });

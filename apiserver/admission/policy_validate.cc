@@ -143,9 +143,9 @@ Result<void> ValidateByPolicies(const PolicyContext& context,
     PolicyInput input{attributes, use.invocation, object, attributes.old,
                       use.params ? &*use.params : nullptr, ns};
     if (use.invocation.kind != attributes.kind) {
-      if (object != nullptr) shown = attributes.convert(*use.invocation.type, *object);
+      if (object != nullptr) shown = TRY(attributes.convert(*use.invocation.type, *object));
       if (attributes.old != nullptr) {
-        shown_old = attributes.convert(*use.invocation.type, *attributes.old);
+        shown_old = TRY(attributes.convert(*use.invocation.type, *attributes.old));
       }
       input.object = shown ? &*shown : nullptr;
       input.old = shown_old ? &*shown_old : nullptr;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "apiserver/admission/answer.h"
 #include "apiserver/auth/uid.h"
 #include "openapi/base64.h"
 #include "storage/object/json_path.h"
@@ -23,38 +24,10 @@ Json ResourceJson(const openapi::ResourceType& type) {
 
 Json UserJson(const apiserver::User& user) {
   Json info = {{"username", user.name}};
+  if (!user.uid.empty()) info["uid"] = user.uid;
   if (!user.groups.empty()) info["groups"] = user.groups;
+  for (const auto& [key, values] : user.extra) info["extra"][key] = values;
   return info;
-}
-
-// `admission.k8s.io/v1, Kind=AdmissionReview`, as Go prints it.
-std::string GvkText(const Json& tree) {
-  const std::string api = StringAt(tree, {"apiVersion"});
-  return (api.find('/') == std::string::npos ? "/" + api : api) +
-         ", Kind=" + StringAt(tree, {"kind"});
-}
-
-// What Go's client says about an answer that is not 2xx.
-std::string HttpProblem(int code, const std::string& body) {
-  if (auto parsed = ParseJson(body); parsed.ok() && StringAt(*parsed, {"kind"}) == "Status") {
-    return StringAt(*parsed, {"message"});
-  }
-  switch (code) {
-    case 400: return "the server rejected our request for an unknown reason";
-    case 401: return "the server has asked for the client to provide credentials";
-    case 403: return "forbidden";
-    case 404: return "the server could not find the requested resource";
-    case 405: return "the server does not allow this method on the requested resource";
-    case 503: return "the server is currently unable to handle the request";
-    default: break;
-  }
-  if (code >= 500) {
-    const std::string text = body.substr(0, 2048);
-    return "an error on the server (" + Quoted(text.empty() ? "unknown" : text) +
-           ") has prevented the request from succeeding";
-  }
-  return "the server responded with the status code " + std::to_string(code) +
-         " but did not return more information";
 }
 
 std::string WrongV1(const Question& question, const Json& tree, bool mutating) {
@@ -63,7 +36,7 @@ std::string WrongV1(const Question& question, const Json& tree, bool mutating) {
     return "expected response.uid=" + Quoted(question.uid) + ", got " + Quoted(uid);
   }
   const std::string wanted = std::string(kGroup) + "v1, Kind=AdmissionReview";
-  if (const std::string found = GvkText(tree); found != wanted) {
+  if (const std::string found = KindText(tree); found != wanted) {
     return "expected webhook response of " + wanted + ", got " + found;
   }
   const bool patch = !StringAt(response, {"patch"}).empty();
@@ -124,14 +97,9 @@ std::optional<Question> MakeQuestion(const std::vector<std::string>& versions,
 
 std::variant<Verdict, Misread> ReadAnswer(const Question& question, bool mutating, int code,
                                           const std::string& body) {
-  if (code < 200 || code > 206) {
-    return Misread{"failed to call webhook: " + HttpProblem(code, body)};
-  }
-  auto parsed = ParseJson(body);
-  if (!parsed.ok() || !parsed->is_object()) {
-    return Misread{"failed to call webhook: couldn't get version/kind; json parse error: " +
-                   (parsed.ok() ? "not an object" : parsed.error().message())};
-  }
+  std::string problem;
+  auto parsed = ParseAnswer(code, body, problem);
+  if (!parsed) return Misread{"failed to call webhook: " + problem};
   const Json* response = Find(*parsed, {"response"});
   if (response == nullptr || !response->is_object()) {
     return Misread{"received invalid webhook response: webhook response was absent"};

@@ -1,6 +1,5 @@
 #include "apiserver/admission/webhook.h"
 
-#include "openapi/base64.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::admission {
@@ -11,13 +10,9 @@ Webhook ParseOne(const std::string& configuration, std::size_t index, const Json
   out.configuration = configuration;
   out.name = StringAt(hook, {"name"});
   out.uid = configuration + "/" + out.name + "/" + std::to_string(index);
-  out.url = StringAt(hook, {"clientConfig", "url"});
-  out.service.ns = StringAt(hook, {"clientConfig", "service", "namespace"});
-  out.service.name = StringAt(hook, {"clientConfig", "service", "name"});
-  out.service.path = StringAt(hook, {"clientConfig", "service", "path"});
-  out.service.port = static_cast<int>(IntAt(hook, {"clientConfig", "service", "port"}, 443));
-  out.ca_pem =
-      openapi::DecodeBase64(StringAt(hook, {"clientConfig", "caBundle"})).value_or(std::string());
+  if (const Json* config = Find(hook, {"clientConfig"})) {
+    out.endpoint = openapi::ParseWebhookEndpoint(*config);
+  }
   out.constraints = ParseConstraints(hook, "rules");
   out.conditions = ParseConditions(
       hook, openapi::PolicyScope(openapi::PolicyScope::Params::kNone,

@@ -8,20 +8,14 @@
 #include <vector>
 
 #include "apiserver/admission/policy.h"
+#include "openapi/webhook_endpoint.h"
 
 namespace mailroom::admission {
-
-struct ServiceTarget {
-  std::string ns, name, path;
-  int port = 443;
-};
 
 struct Webhook {
   std::string configuration, name;
   std::string uid;  // unique in the workspace
-  std::string url;  // "" when it is a service
-  ServiceTarget service;
-  std::string ca_pem;
+  openapi::WebhookEndpoint endpoint;
   Constraints constraints;
   std::vector<NamedExpression> conditions;
   bool ignore_failure = false;

@@ -62,29 +62,33 @@ class WebhookClient::Slot {
   bool taken_ = false;
 };
 
-std::string WebhookClient::Locate(const Workspace& workspace, const ServiceTarget& service,
+std::string WebhookClient::Locate(const Workspace& workspace,
+                                  const openapi::WebhookEndpoint& service,
                                   std::string& error) const {
-  const ObjectPtr object = store_.Get({workspace, kServices, service.ns, service.name});
+  const std::string& ns = service.service_namespace;
+  const std::string& name = service.service_name;
+  const int wanted = service.service_port;
+  const ObjectPtr object = store_.Get({workspace, kServices, ns, name});
   if (object == nullptr) {
-    error = "service " + Quoted(service.name) + " not found";
+    error = "service " + Quoted(name) + " not found";
     return "";
   }
   const Json tree = object->ToJson();
   if (StringAt(tree, {"spec", "type"}) == "ExternalName") {
-    return HostPort(StringAt(tree, {"spec", "externalName"}), service.port);
+    return HostPort(StringAt(tree, {"spec", "externalName"}), wanted);
   }
   const Json* port = nullptr;
   for (const Json& item : ArrayAt(tree, {"spec", "ports"})) {
-    if (IntAt(item, {"port"}) == service.port) port = &item;
+    if (IntAt(item, {"port"}) == wanted) port = &item;
   }
   if (port == nullptr) {
-    error = "no service port " + std::to_string(service.port) + " found for service " +
-            Quoted(service.name);
+    error = "no service port " + std::to_string(wanted) + " found for service " +
+            Quoted(name);
     return "";
   }
   // Nothing routes cluster addresses in a workspace, so the endpoints come first.
   const std::string port_name = StringAt(*port, {"name"});
-  if (const ObjectPtr found = store_.Get({workspace, kEndpoints, service.ns, service.name})) {
+  if (const ObjectPtr found = store_.Get({workspace, kEndpoints, ns, name})) {
     const Json endpoints = found->ToJson();
     for (const Json& subset : ArrayAt(endpoints, {"subsets"})) {
       const std::string ip = FirstOf(ArrayAt(subset, {"addresses"}));
@@ -92,11 +96,11 @@ std::string WebhookClient::Locate(const Workspace& workspace, const ServiceTarge
       if (!ip.empty() && target != 0) return HostPort(ip, target);
     }
   }
-  auto slices = store_.List({.scope = {workspace, kSlices, service.ns}});
+  auto slices = store_.List({.scope = {workspace, kSlices, ns}});
   if (slices.ok()) {
     for (const storage::Entry& entry : slices->entries) {
       const Json slice = entry.object->ToJson();
-      if (StringAt(slice, {"metadata", "labels", "kubernetes.io/service-name"}) != service.name) {
+      if (StringAt(slice, {"metadata", "labels", "kubernetes.io/service-name"}) != name) {
         continue;
       }
       const std::int64_t target = NamedPort(ArrayAt(slice, {"ports"}), port_name);
@@ -109,30 +113,31 @@ std::string WebhookClient::Locate(const Workspace& workspace, const ServiceTarge
     }
   }
   const std::string cluster_ip = StringAt(tree, {"spec", "clusterIP"});
-  if (!cluster_ip.empty() && cluster_ip != "None") return HostPort(cluster_ip, service.port);
-  error = "no endpoints available for service " + Quoted(service.name);
+  if (!cluster_ip.empty() && cluster_ip != "None") return HostPort(cluster_ip, wanted);
+  error = "no endpoints available for service " + Quoted(name);
   return "";
 }
 
-client::OutgoingCall WebhookClient::Prepare(const Workspace& workspace, const Webhook& webhook,
+client::OutgoingCall WebhookClient::Prepare(const Workspace& workspace, const Request& request,
                                             const Deadline& deadline, std::string& error) const {
+  const openapi::WebhookEndpoint& endpoint = *request.endpoint;
   client::OutgoingCall call;
-  call.ca_pem = webhook.ca_pem;
+  call.ca_pem = endpoint.ca_pem;
   // Nothing left is still a moment: none at all would mean for ever.
-  call.timeout = std::max(deadline.Left(webhook.timeout), std::chrono::milliseconds(1));
+  call.timeout = std::max(deadline.Left(request.timeout), std::chrono::milliseconds(1));
   call.max_bytes = limits::kWebhookAnswerBytes;
-  if (webhook.url.empty()) {
-    const ServiceTarget& service = webhook.service;
-    const std::string slash = service.path.starts_with('/') ? "" : "/";
-    call.url = "https://" + service.name + "." + service.ns + ".svc:" +
-               std::to_string(service.port) + slash + service.path;
+  const bool service = endpoint.url.empty();
+  if (service) {
+    const std::string slash = endpoint.service_path.starts_with('/') ? "" : "/";
+    call.url = "https://" + endpoint.service_name + "." + endpoint.service_namespace + ".svc:" +
+               std::to_string(endpoint.service_port) + slash + endpoint.service_path;
   } else {
-    call.url = webhook.url;
+    call.url = endpoint.url;
   }
   const auto told = std::chrono::ceil<std::chrono::seconds>(call.timeout);
   const char mark = call.url.find('?') == std::string::npos ? '?' : '&';
   call.url += mark + ("timeout=" + std::to_string(told.count()) + "s");
-  if (webhook.url.empty()) call.connect_to = Locate(workspace, webhook.service, error);
+  if (service) call.connect_to = Locate(workspace, endpoint, error);
   if (!error.empty()) error = "Post \"" + call.url + "\": " + error;
   return call;
 }
@@ -147,7 +152,7 @@ Result<std::vector<client::OutgoingAnswer>> WebhookClient::Call(
   std::vector<client::OutgoingCall> calls;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    client::OutgoingCall call = Prepare(workspace, *requests[i].webhook, deadline, answers[i].error);
+    client::OutgoingCall call = Prepare(workspace, requests[i], deadline, answers[i].error);
     if (!answers[i].error.empty()) continue;
     call.body = requests[i].body;
     calls.push_back(std::move(call));

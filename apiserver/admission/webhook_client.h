@@ -1,15 +1,16 @@
-// Calls webhooks: finds where a service is, keeps the number of requests that wait for the
+// Calls webhooks, those of admission and those that convert: finds where a service is, keeps the number of requests that wait for the
 // webhooks of one workspace bounded, and lets the thread pool stand in for a waiting thread.
 // Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "apiserver/admission/webhook.h"
 #include "apiserver/client/curl_calls.h"
+#include "openapi/webhook_endpoint.h"
 #include "storage/cached_store.h"
 #include "storage/object/deadline.h"
 
@@ -21,7 +22,8 @@ class WebhookClient {
       : store_(store), calls_(policy) {}
 
   struct Request {
-    const Webhook* webhook;
+    const openapi::WebhookEndpoint* endpoint;
+    std::chrono::seconds timeout;
     std::string body;
   };
   // Side by side, each within its own timeout and all within `deadline`; TooManyRequests when the
@@ -33,10 +35,10 @@ class WebhookClient {
  private:
   class Slot;
   // The call, or the reason why there is none in `error`.
-  client::OutgoingCall Prepare(const Workspace& workspace, const Webhook& webhook,
+  client::OutgoingCall Prepare(const Workspace& workspace, const Request& request,
                                const Deadline& deadline, std::string& error) const;
   // host:port of a service, or the reason why there is none in `error`.
-  std::string Locate(const Workspace& workspace, const ServiceTarget& service,
+  std::string Locate(const Workspace& workspace, const openapi::WebhookEndpoint& service,
                      std::string& error) const;
 
   const storage::CachedStore& store_;

@@ -24,6 +24,10 @@ Status CallFailed(const Webhook& webhook, const std::string& why) {
   return Internal("failed calling webhook " + Quoted(webhook.name) + ": " + why);
 }
 
+WebhookClient::Request RequestTo(const Webhook& webhook, std::string body) {
+  return {&webhook.endpoint, webhook.timeout, std::move(body)};
+}
+
 // Whether the webhook is to be asked at all.
 Result<std::optional<Asked>> Consider(const WebhookContext& context, const Webhook& webhook,
                                       std::size_t index, Attributes& attributes,
@@ -35,9 +39,9 @@ Result<std::optional<Asked>> Consider(const WebhookContext& context, const Webho
   asked.index = index;
   asked.invocation = std::move(*invocation);
   if (asked.invocation.kind != attributes.kind) {
-    if (object != nullptr) asked.object = attributes.convert(*asked.invocation.type, *object);
+    if (object != nullptr) asked.object = TRY(attributes.convert(*asked.invocation.type, *object));
     if (attributes.old != nullptr) {
-      asked.old = attributes.convert(*asked.invocation.type, *attributes.old);
+      asked.old = TRY(attributes.convert(*asked.invocation.type, *attributes.old));
     }
   }
   if (webhook.conditions.empty()) return std::optional<Asked>(std::move(asked));
@@ -132,7 +136,7 @@ Result<bool> ApplyPatch(const Asked& asked, const Json& patch, Attributes& attri
     TRY(Repair(*asked.invocation.type, *patched));
   }
   if (*patched == shown) return false;
-  object = asked.object ? attributes.convert(*attributes.type, *patched) : std::move(*patched);
+  object = asked.object ? TRY(attributes.convert(*attributes.type, *patched)) : std::move(*patched);
   return true;
 }
 
@@ -158,8 +162,8 @@ Result<void> MutateBy(const WebhookContext& context, Asked asked, Attributes& at
   TRY(Formulate(asked, attributes, object, problem));
   client::OutgoingAnswer answer;
   if (problem.empty()) {
-    answer = TRY(context.client.Call(attributes.workspace, attributes.deadline,
-                                     {{&webhook, asked.question.body}}))[0];
+    const auto request = RequestTo(webhook, asked.question.body);
+    answer = TRY(context.client.Call(attributes.workspace, attributes.deadline, {request}))[0];
   }
   auto verdict = TRY(Judge(asked, true, problem, answer, attributes, round));
   if (verdict && verdict->patch) {
@@ -209,7 +213,8 @@ Result<void> Validate(const WebhookContext& context, const std::vector<Webhook>&
     std::string problem;
     TRY(Formulate(*asked, attributes, object, problem));
     if (problem.empty()) {
-      requests.push_back({asked->webhook, std::exchange(asked->question.body, std::string())});
+      requests.push_back(
+          RequestTo(*asked->webhook, std::exchange(asked->question.body, std::string())));
     }
     problems.push_back(std::move(problem));
     all.push_back(std::move(*asked));

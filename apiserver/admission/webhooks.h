@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/admission/webhook.h"
 #include "apiserver/admission/webhook_client.h"
 
 namespace mailroom::admission {

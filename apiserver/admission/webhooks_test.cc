@@ -301,43 +301,6 @@ TEST_F(WebhooksTest, ChecksTheCertificate) {
   EXPECT_TRUE(stand.reviews().empty());
 }
 
-TEST_F(WebhooksTest, FindsAServiceByItsEndpoints) {
-  const client::TestCertificates certificates = client::MakeTestCertificates("hook.default.svc");
-  std::atomic<int> asked{0};
-  client::ScriptedServer server(
-      [&](const Request& request, client::ScriptedConnection& connection) {
-        ++asked;
-        EXPECT_EQ(request.path, "/check");
-        auto review = ParseJson(request.body);
-        connection.Reply(200, DumpJson({{"apiVersion", "admission.k8s.io/v1"},
-                                        {"kind", "AdmissionReview"},
-                                        {"response", {{"uid", (*review)["request"]["uid"]},
-                                                      {"allowed", true}}}}));
-      },
-      &certificates);
-  ASSERT_EQ(hub_.Do("POST", ws_ + "/api/v1/namespaces/default/services",
-                    {{"apiVersion", "v1"}, {"kind", "Service"}, {"metadata", {{"name", "hook"}}},
-                     {"spec", {{"ports", Json::array({{{"port", 443}}})}}}}).code, 201);
-  WebhookStand other([](const Json&) { return Allowed(); });
-  Json hook = other.Hook("a.example.com");
-  hook["clientConfig"] = {{"service", {{"namespace", "default"}, {"name", "hook"},
-                                       {"path", "/check"}}},
-                          {"caBundle", openapi::EncodeBase64(certificates.ca_pem)}};
-  Validating(Json::array({hook}));
-  EXPECT_EQ(Create("a").body["message"],
-            "Internal error occurred: failed calling webhook \"a.example.com\": failed to call "
-            "webhook: Post \"https://hook.default.svc:443/check?timeout=30s\": no endpoints "
-            "available for service \"hook\"");
-  const Json subset = {{"addresses", Json::array({{{"ip", "127.0.0.1"}}})},
-                       {"ports", Json::array({{{"port", server.port()}}})}};
-  const auto found = hub_.Do("POST", ws_ + "/api/v1/namespaces/default/endpoints",
-                             {{"apiVersion", "v1"}, {"kind", "Endpoints"},
-                              {"metadata", {{"name", "hook"}}}, {"subsets", Json::array({subset})}});
-  ASSERT_EQ(found.code, 201) << found.text;
-  EXPECT_EQ(Create("a").code, 201);
-  EXPECT_EQ(asked, 1);
-}
-
 TEST_F(WebhooksTest, DryRunNeedsAWebhookWithoutSideEffects) {
   WebhookStand stand([](const Json& request) {
     EXPECT_EQ(request["dryRun"], true);

@@ -78,6 +78,17 @@ Json ClusterRoleBinding(const std::string& name, const Json& facts) {
   return out;
 }
 
+// The two classes of pods that Kubernetes keeps to itself.
+PolicyObject SystemPriority(const std::string& name, std::int64_t value, const char* use) {
+  return {{"scheduling.k8s.io", "priorityclasses"}, "", name,
+          {{"apiVersion", "scheduling.k8s.io/v1"},
+           {"kind", "PriorityClass"},
+           {"metadata", {{"name", name}, {"generation", 1}}},
+           {"value", value},
+           {"description", use},
+           {"preemptionPolicy", "PreemptLowerPriority"}}};
+}
+
 std::vector<PolicyObject> LoadPolicy() {
   std::vector<PolicyObject> out;
   const Json facts = ParseYaml(openapi::EmbeddedText("builtin/rbac.yaml")).value();
@@ -95,6 +106,12 @@ std::vector<PolicyObject> LoadPolicy() {
     tree["rules"] = role.at("rules");
     out.push_back({kRolesResource, ns, name, std::move(tree)});
   }
+  out.push_back(SystemPriority("system-cluster-critical", 2'000'000'000,
+                               "Used for system critical pods that must run in the cluster, but "
+                               "can be moved to another node if necessary."));
+  out.push_back(SystemPriority("system-node-critical", 2'000'001'000,
+                               "Used for system critical pods that must not be moved from their "
+                               "current node."));
   return out;
 }
 

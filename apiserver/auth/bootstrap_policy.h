@@ -1,5 +1,5 @@
-// The roles and bindings that every workspace with live policy starts with: one constant set,
-// read once from openapi/builtin/rbac.yaml.
+// The roles, bindings and priority classes that every workspace with live policy starts with: one
+// constant set, the roles read once from openapi/builtin/rbac.yaml.
 #pragma once
 
 #include <string>

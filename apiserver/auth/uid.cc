@@ -3,6 +3,8 @@
 #include <openssl/rand.h>
 
 #include <array>
+#include <random>
+#include <string_view>
 
 namespace mailroom::apiserver {
 
@@ -18,6 +20,14 @@ std::string NewUid() {
     out += kHex[bytes[i] >> 4];
     out += kHex[bytes[i] & 15];
   }
+  return out;
+}
+
+std::string NameSuffix() {
+  static constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+  thread_local std::mt19937 random(std::random_device{}());
+  std::string out;
+  for (int i = 0; i < 5; ++i) out += kAlphabet[random() % kAlphabet.size()];
   return out;
 }
 

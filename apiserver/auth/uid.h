@@ -1,4 +1,5 @@
-// Random version 4 UUIDs, as objects and requests are identified by.
+// Random names: version 4 UUIDs, as objects and requests are identified by, and the endings of
+// generated names.
 #pragma once
 
 #include <string>
@@ -6,5 +7,7 @@
 namespace mailroom::apiserver {
 
 std::string NewUid();
+// Five characters without vowels, as Kubernetes appends.
+std::string NameSuffix();
 
 }  // namespace mailroom::apiserver

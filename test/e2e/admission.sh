@@ -6,14 +6,7 @@
 start_hub
 workspace c1 cluster
 
-say "a webhook server"
-openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=webhook \
-  -addext subjectAltName=IP:127.0.0.1 -keyout "$dir/hook.key" -out "$dir/hook.crt" 2>/dev/null
-python3 "$root/test/e2e/webhook.py" "$dir/hook.crt" "$dir/hook.key" "$dir/hook.port" >"$dir/hook.log" 2>&1 &
-pids+=($!)
-eventually test -s "$dir/hook.port"
-hook_url=https://127.0.0.1:$(cat "$dir/hook.port")
-ca=$(base64 -w0 "$dir/hook.crt")
+start_webhook
 
 # hooks KIND PATH: a configuration for ConfigMaps of namespace default.
 hooks() {
@@ -23,7 +16,7 @@ kind: $1
 metadata: {name: e2e}
 webhooks:
 - name: e2e.example.com
-  clientConfig: {url: "$hook_url/$2", caBundle: $ca}
+  clientConfig: {url: "$hook_url/$2", caBundle: $hook_ca}
   rules:
   - {operations: [CREATE, UPDATE], apiGroups: [""], apiVersions: [v1], resources: [configmaps]}
   sideEffects: None

@@ -129,3 +129,16 @@ start_syncer() {
   syncer_pid=$!
   pids+=("$syncer_pid")
 }
+
+# start_webhook: a webhook server of ours; hook_url, its CA as hook_ca and its hook_pid.
+start_webhook() {
+  say "a webhook server"
+  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=webhook \
+    -addext subjectAltName=IP:127.0.0.1 -keyout "$dir/hook.key" -out "$dir/hook.crt" 2>/dev/null
+  python3 "$root/test/e2e/webhook.py" "$dir/hook.crt" "$dir/hook.key" "$dir/hook.port" >"$dir/hook.log" 2>&1 &
+  hook_pid=$!
+  pids+=("$hook_pid")
+  eventually test -s "$dir/hook.port"
+  hook_url=https://127.0.0.1:$(cat "$dir/hook.port")
+  hook_ca=$(base64 -w0 "$dir/hook.crt")
+}

@@ -9,6 +9,7 @@ python3 "$root/hack/compare" --kubeconfig "$wec_kubeconfig" --peer "$root"/test/
   fail "kube-apiserver differs"
 
 say "Mailroom answers the same over HTTPS"
+hub_flags+=(--disable-admission-plugins ServiceAccount)  # as the original runs
 start_hub
 workspace c1 cluster
 # Some files count the ConfigMaps of a new namespace: the original runs without its controller

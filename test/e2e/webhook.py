@@ -1,7 +1,8 @@
-"""An admission webhook over HTTPS on loopback: webhook.py CERTIFICATE KEY PORT-FILE.
+"""A webhook over HTTPS on loopback: webhook.py CERTIFICATE KEY PORT-FILE.
 
 /validate refuses objects whose data has a member `deny`, /mutate adds the label `seen-by`,
-/hang never answers. The port is written to PORT-FILE once it is served.
+/hang never answers, /convert turns `spec.hostPort` of v1 into `host` and `port` of v2 and back.
+The port is written to PORT-FILE once it is served.
 """
 import base64
 import http.server
@@ -12,6 +13,16 @@ import sys
 import threading
 
 
+def converted(thing, version):
+    spec = thing.get("spec", {})
+    if version.endswith("/v2"):
+        host, _, port = spec.get("hostPort", "").partition(":")
+        spec = {"host": host, "port": port}
+    else:
+        spec = {"hostPort": spec.get("host", "") + ":" + spec.get("port", "")}
+    return {**thing, "apiVersion": version, "spec": spec}
+
+
 class Webhook(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -19,6 +30,10 @@ class Webhook(http.server.BaseHTTPRequestHandler):
         review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         request = review["request"]
         response = {"uid": request["uid"], "allowed": True}
+        if self.path.startswith("/convert"):
+            version = request["desiredAPIVersion"]
+            response = {"uid": request["uid"], "result": {"status": "Success"},
+                        "convertedObjects": [converted(o, version) for o in request["objects"]]}
         if self.path.startswith("/hang"):
             threading.Event().wait()
         if self.path.startswith("/validate"):
@@ -33,7 +48,7 @@ class Webhook(http.server.BaseHTTPRequestHandler):
             patch = [{"op": "add", "path": "/metadata/labels", "value": {"seen-by": "webhook"}}]
             response["patchType"] = "JSONPatch"
             response["patch"] = base64.b64encode(json.dumps(patch).encode()).decode()
-        body = json.dumps({"apiVersion": review["apiVersion"], "kind": "AdmissionReview",
+        body = json.dumps({"apiVersion": review["apiVersion"], "kind": review["kind"],
                            "response": response}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")

@@ -25,7 +25,7 @@ class TestHub {
   // With those options; the URL is always https://hub.test.
   explicit TestHub(apiserver::Server::Options options);
   // With an authority namespaces are furnished as in a real hub; without one nobody but the test
-  // and what it deletes moves the revision.
+  // and what it deletes moves the revision, and pods need no ServiceAccount.
   explicit TestHub(const std::string& root_ca);
   ~TestHub();
 
