@@ -50,9 +50,9 @@ inline constexpr std::size_t kRecentDefinitions = 8;       // workspaces that ch
 inline constexpr auto kConversionTimeout = 30s;            // one call, as kube-apiserver
 inline constexpr std::size_t kConversionCalls = 6;         // waiting for webhooks; more is refused
 inline constexpr std::size_t kConversionObjects = 500;     // sent in one call
-inline constexpr std::size_t kConversionBytes = 4 * 1024 * 1024;  // of objects in one call, so the answer fits
+inline constexpr std::size_t kConversionBytes = 4 * 1024 * 1024;  // the same in bytes
 inline constexpr std::size_t kConvertedBytes = 32 * 1024 * 1024;  // kept for lists and watches
-inline constexpr std::size_t kConversionThreads = 2;              // for watches, but for those that wait
+inline constexpr std::size_t kConversionThreads = 2;              // for watches
 inline constexpr std::size_t kConversionQueue = 4096;             // batches of watches; then 429
 
 // Lists and watches.
