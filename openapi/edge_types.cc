@@ -32,6 +32,7 @@ T Must(std::string_view file, Result<T> result) {
 // The kind with a proxy subresource, whose requests go to what the object stands for.
 ResourceTypePtr WithProxy(const ResourceType& type) {
   auto out = std::make_shared<ResourceType>(type);
+  out->versions = nullptr;  // of the definition, which this copy outlives; there is one only
   out->subresources.insert(out->subresources.begin(),
                            {"proxy", type.gvk, {"create", "delete", "get", "patch", "update"}});
   return out;
