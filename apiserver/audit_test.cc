@@ -145,7 +145,9 @@ rules: [{level: RequestResponse}]
 
 TEST_F(Recorded, WhatAdmissionNotes) {
   const std::string group = "/apis/admissionregistration.k8s.io/v1/";
-  const auto events = Record("rules: [{level: Metadata}]", [&](TestHub& hub) {
+  const auto events = Record(R"(apiVersion: audit.k8s.io/v1
+kind: Policy
+rules: [{level: Metadata}])", [&](TestHub& hub) {
     const std::string ws = hub.NewWorkspace("c1", "cluster");
     const Json rule = {{"apiGroups", {""}}, {"apiVersions", {"v1"}}, {"operations", {"CREATE"}},
                        {"resources", {"configmaps"}}};

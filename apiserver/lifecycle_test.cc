@@ -154,7 +154,9 @@ TEST_F(LifecycleTest, PodsGoBeforeTheRest) {
   Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"},
               {"metadata", {{"name", "p"}, {"finalizers", Json::array({"example.com/hold"})}}},
               {"spec", {{"containers", Json::array({{{"name", "c"}, {"image", "i"}}})}}}};
-  ASSERT_EQ(hub.Do("POST", kNamespaces + "/n/pods", pod).code, 201);
+  // Refused until the namespace has its service account.
+  ASSERT_TRUE(
+      Eventually([&] { return hub.Do("POST", kNamespaces + "/n/pods", pod).code == 201; }));
   ASSERT_EQ(hub.Do("POST", kNamespaces + "/n/configmaps", ConfigMap("x")).code, 201);
   hub.Do("DELETE", kNamespaces + "/n");
   ASSERT_TRUE(Eventually([&] {
@@ -199,6 +201,14 @@ TEST_F(LifecycleTest, NothingOfAWorkspaceOutlivesIt) {
                             {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}});
   const std::string token = StringAt(asked.body, {"status", "token"});
   ASSERT_TRUE(parts.tokens.Verify(token, {}).ok());
+  // Furnished, so that nothing is on its way into the workspace when it goes.
+  for (const char* ns : {"default", "kube-system", "kube-public", "kube-node-lease"}) {
+    const std::string inside = std::string("/clusters/brief/api/v1/namespaces/") + ns;
+    ASSERT_TRUE(Eventually([&] {
+      return hub.Get(inside + "/serviceaccounts/default").code == 200 &&
+             hub.Get(inside + "/configmaps/kube-root-ca.crt").code == 200;
+    })) << ns;
+  }
   const std::weak_ptr<const apiserver::Rbac> rights = parts.authorizer.RbacOf("brief");
   ASSERT_FALSE(rights.expired());
   {
