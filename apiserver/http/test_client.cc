@@ -357,9 +357,3 @@ void TestFront::Serve(Request request, std::function<void(Response)> respond) {
 }
 
 }  // namespace mailroom::apiserver
-
-// What Trantor's threads hand each other: it is guarded by atomics that TSan does not see.
-extern "C" const char* __tsan_default_suppressions();
-extern "C" const char* __tsan_default_suppressions() {
-  return "race:trantor::MpscQueue\nrace:trantor::EventLoop::wakeup\nrace:trantor::TcpServer::stop\n";
-}
