@@ -1,6 +1,7 @@
 #include "storage/etcd_client.h"
 
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "storage/object/limits.h"
@@ -251,36 +252,39 @@ void EtcdClient::Txn(wire::TxnRequest request,
   struct Call {
     wire::TxnRequest request;
     wire::TxnResponse response;
-    grpc::ClientContext context;
+    std::optional<grpc::ClientContext> context{std::in_place};
     std::function<void(Result<wire::TxnResponse>)> done;
   };
   auto call = std::make_shared<Call>();
   call->request = std::move(request);
   call->done = std::move(done);
-  call->context.set_deadline(Deadline());
+  call->context->set_deadline(Deadline());
   // Nothing is sent before the connection stands, so waiting for it cannot write twice.
-  call->context.set_wait_for_ready(true);
-  if (Result<void> authorized = Authorize(call->context); !authorized.ok()) {
+  call->context->set_wait_for_ready(true);
+  if (Result<void> authorized = Authorize(*call->context); !authorized.ok()) {
     call->done(authorized.error());
     return;
   }
   Endpoint& endpoint = Pick();
   const std::int64_t floor = highest();
-  endpoint.kv->async()->Txn(&call->context, &call->request, &call->response,
-                            [this, call, floor, &endpoint](const grpc::Status& status) {
-                              if (!status.ok()) {
-                                if (AnotherMemberMightAnswer(status)) Rotate(endpoint);
-                                if (TokenRefused(status)) ForgetToken();
-                                call->done(FromGrpc(status, Intent::kWrite));
-                                return;
-                              }
-                              Result<void> plausible = CheckHeader(call->response.header(), floor);
-                              if (!plausible.ok()) {
-                                call->done(plausible.error());
-                                return;
-                              }
-                              call->done(std::move(call->response));
-                            });
+  const auto answered = [this, call, floor, &endpoint](const grpc::Status& status) {
+    // The context keeps the channel alive, and the last to let go of a channel joins gRPC's
+    // callback threads. That must not be one of them, so the context goes before the client may.
+    call->context.reset();
+    if (!status.ok()) {
+      if (AnotherMemberMightAnswer(status)) Rotate(endpoint);
+      if (TokenRefused(status)) ForgetToken();
+      call->done(FromGrpc(status, Intent::kWrite));
+      return;
+    }
+    Result<void> plausible = CheckHeader(call->response.header(), floor);
+    if (!plausible.ok()) {
+      call->done(plausible.error());
+      return;
+    }
+    call->done(std::move(call->response));
+  };
+  endpoint.kv->async()->Txn(&*call->context, &call->request, &call->response, answered);
 }
 
 wire::Watch::Stub& EtcdClient::WatchStub() {
