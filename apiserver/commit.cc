@@ -5,6 +5,7 @@
 #include "apiserver/admit.h"
 #include "apiserver/convert.h"
 #include "apiserver/finalize.h"
+#include "apiserver/home.h"
 #include "apiserver/kinds.h"
 #include "apiserver/names.h"
 #include "apiserver/settle.h"
@@ -321,6 +322,8 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   if (call.type->tracks_generation) Set(object, {"metadata", "generation"}, 1);
   const KindRules& rules = RulesOf(*call.type);
   const bool generated = NeedsName(object);
+  Home home = TRY(Home::Of(call));
+  int moves = 0;
   for (int attempt = 0;; ++attempt) {
     if (generated) GenerateName(object);
     const std::string name = StringAt(object, {"metadata", "name"});
@@ -338,11 +341,17 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     }
     Txn txn;
     txn.compares.push_back({key.ToStoreKey(), Revision()});
+    home.Hold(txn);
     auto stored = std::make_shared<const std::string>(std::move(bytes));
     txn.operations.push_back({storage::Operation::Type::kPut, key.ToStoreKey(), stored});
     if (rules.on_create != nullptr) rules.on_create(call, object, txn);
     const TxnResult result = TRY(admit.Commit(std::move(txn), &object, nullptr));
     if (result.committed) return Outcome{TRY(Object::Decode(*stored, result.revision)), true, false};
+    if (home.Moved(result) && moves++ < limits::kCommitRetries) {
+      TRY(home.Again(call, result.revision));
+      --attempt;  // the name was not at fault
+      continue;
+    }
     if (generated && attempt + 1 < limits::kGenerateNameAttempts) continue;
     const ObjectPtr existing = call.hub.store.Get(key);
     if (existing != nullptr) return Taken(call, *existing);

@@ -28,11 +28,8 @@ bool WorkerPool::Submit(const std::string& flow, Task task) {
     std::lock_guard lock(mutex_);
     if (stopped_ || queued_ >= queue_bound_) return false;
     Flow& mine = flows_[flow];
-    // One flow may fill the queue to the half once others are waiting too.
-    if (mine.waiting.size() >= std::max<std::size_t>(1, queue_bound_ / 2) &&
-        mine.waiting.size() < queued_) {
-      return false;
-    }
+    const bool shares = !flow.empty();
+    if (shares && mine.waiting.size() >= std::max<std::size_t>(1, queue_bound_ / 2)) return false;
     mine.waiting.push_back(std::move(task));
     ++queued_;
     if (!std::exchange(mine.in_line, true)) line_.push_back(flow);

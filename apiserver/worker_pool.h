@@ -1,8 +1,8 @@
 // Threads for work that may block. The queue is bounded: Submit refuses instead of waiting, and
 // the caller answers 429. Each task belongs to a flow (a workspace): flows take turns, one flow
 // holds at most its share of the threads while others wait, never all of four or more, and half of
-// the queue, so that a storm in one leaves the others their pace. Thread-safe. Tasks must not
-// throw.
+// the queue, so that a storm in one leaves the others their pace. The flow without a name is not
+// held to that. Thread-safe. Tasks must not throw.
 //
 // A task that waits for somebody outside (a webhook) says so with WaitElsewhere; another thread
 // then stands in for its own, up to a bound, so that such waits hold up nobody else's work.

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "storage/object/json_path.h"
 #include "test/support/eventually.h"
 #include "test/support/test_hub.h"
@@ -51,6 +54,50 @@ TEST_F(WorkspacesTest, DeletedAndMadeAgainShareNothing) {
   EXPECT_EQ(hub.Get(a + "/api/v1/namespaces/default/configmaps/x").code, 404);
   EXPECT_EQ(hub.Get(a + "/apis/example.com/v1/widgets").code, 404);
   EXPECT_NE(StringAt(hub.Get(a + "/api/v1/namespaces/kube-system").body, {"metadata", "uid"}), uid);
+}
+
+// Creates that pass every check while their workspace goes must not land in the empty place.
+TEST_F(WorkspacesTest, NothingIsMadeInAWorkspaceThatGoes) {
+  const std::string maps = "/clusters/a/api/v1/namespaces/default/configmaps";
+  for (int round = 0; round < 30; ++round) {
+    hub.NewWorkspace("a", "wds");
+    std::atomic<int> made = 0;
+    {
+      std::vector<std::jthread> writers;
+      for (int writer = 0; writer < 3; ++writer) {
+        writers.emplace_back([&, writer] {
+          for (int i = 0;; ++i) {
+            const std::string name = "x" + std::to_string(writer) + "-" + std::to_string(i);
+            const int code = hub.Do("POST", maps, ConfigMap(name)).code;
+            if (code == 404) return;
+            EXPECT_EQ(code, 201);
+            ++made;
+          }
+        });
+      }
+      while (made < 3 + round) std::this_thread::yield();
+      EXPECT_EQ(hub.Do("DELETE", kWorkspaces + "/a").code, 200);
+    }
+    hub.NewWorkspace("a", "wds");
+    EXPECT_EQ(Find(hub.Get(maps).body, {"items"})->size(), 0u) << "round " << round;
+    EXPECT_EQ(hub.Do("DELETE", kWorkspaces + "/a").code, 200);
+  }
+}
+
+TEST_F(WorkspacesTest, CreatesGoOnWhileTheWorkspaceIsEdited) {
+  const std::string a = hub.NewWorkspace("a", "wds");
+  std::jthread editor([&](std::stop_token stop) {
+    for (int i = 0; !stop.stop_requested(); ++i) {
+      const Json labels = {{"metadata", {{"labels", {{"turn", std::to_string(i)}}}}}};
+      EXPECT_EQ(hub.Do("PATCH", kWorkspaces + "/a", labels, "application/merge-patch+json").code, 200);
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    const auto made =
+        hub.Do("POST", a + "/api/v1/namespaces/default/configmaps", ConfigMap("x" + std::to_string(i)));
+    EXPECT_EQ(made.code, 201) << made.text;
+  }
 }
 
 TEST_F(WorkspacesTest, RefuseBadNamesAndTypeChanges) {

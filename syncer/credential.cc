@@ -25,7 +25,6 @@ namespace {
 constexpr std::string_view kSigner = "mailbox.kubestellar.io/syncer-client";
 constexpr std::string_view kGroup = "system:mailroom:syncers";
 constexpr std::string_view kUserPrefix = "system:syncer:";
-constexpr auto kAnswerTime = std::chrono::seconds(120);
 
 // Waits without a sleep that nothing could end: nobody signals, so this is only the timeout.
 void Pause(std::chrono::milliseconds time) {
@@ -49,7 +48,7 @@ Result<std::string> Certify(const client::ServerConfig& asker, const std::string
                  {"signerName", kSigner},
                  {"usages", {"digital signature", "client auth"}}}}}));
   const client::ObjectRef ref{gvr, "", StringAt(made, {"metadata", "name"}), ""};
-  const auto end = std::chrono::steady_clock::now() + kAnswerTime;
+  const auto end = std::chrono::steady_clock::now() + limits::kCertificateWait;
   for (int attempt = 0; std::chrono::steady_clock::now() < end; ++attempt) {
     const Json seen = TRY(client.Get(ref));
     const auto certificate = openapi::DecodeBase64(StringAt(seen, {"status", "certificate"}));

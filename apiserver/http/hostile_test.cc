@@ -90,6 +90,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fields("BlankInALength", "Content-Length: 5 5\r\n", "hello"),
         Fields("EncodingBehindAControl", "Transfer-Encoding: \x0b" "chunked\r\n", "0\r\n\r\n"),
         Fields("EndlessChunkExtension", kChunked, "2;" + std::string(2000, 'x') + "\r\nab\r\n"),
+        Fields("LineFeedInAChunkExtension", kChunked, "2;a\nb\r\nab\r\n0\r\n\r\n"),
+        Fields("LineFeedInATrailer", kChunked, "0\r\nX-A: b\nX-C: d\r\n\r\n"),
         Fields("TrailerWithoutColon", kChunked, "0\r\nbad\r\n\r\n"),
         Fields("LengthAndEncoding", "Content-Length: 5\r\n" + kChunked, "0\r\n\r\n"),
         Fields("EncodingAndLength", kChunked + "Content-Length: 5\r\n", "0\r\n\r\n"),

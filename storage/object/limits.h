@@ -48,7 +48,6 @@ inline constexpr std::size_t kCelValueSteps = 2'000'000;   // of one comparison 
 inline constexpr std::size_t kSchemaNodes = 100'000;       // of one definition's schemas
 inline constexpr std::size_t kRecentDefinitions = 8;       // workspaces that changed theirs last
 inline constexpr auto kConversionTimeout = 30s;            // one call, as kube-apiserver
-inline constexpr std::size_t kConversionCalls = 6;         // waiting for webhooks; more is refused
 inline constexpr std::size_t kConversionObjects = 500;     // sent in one call
 inline constexpr std::size_t kConversionBytes = 4 * 1024 * 1024;  // the same in bytes
 inline constexpr std::size_t kConvertedBytes = 32 * 1024 * 1024;  // kept for lists and watches
@@ -215,6 +214,7 @@ inline constexpr auto kTokenReread = 60s;                  // token files are ro
 inline constexpr std::size_t kClientListPage = 500;        // as client-go
 inline constexpr auto kWatchShortest = 300s;               // asked of the server, random between
 inline constexpr auto kWatchLongest = 600s;                // the two, so that watches spread out
+inline constexpr auto kCertificateWait = 120s;             // for the signer to answer a request
 inline constexpr std::size_t kSyncerWorkers = 4;           // each holds one request at a time
 inline constexpr std::size_t kReportErrors = 50;           // entries in a SyncerConfig's status
 inline constexpr std::size_t kReportMessageBytes = 512;
@@ -237,6 +237,5 @@ inline constexpr auto kHeartbeatStale = 100s;              // three heartbeats m
 inline constexpr auto kHeartbeatCopy = 55s;                // a heartbeat is shown to the minute
 inline constexpr auto kFleetDelay = 1s;                    // gathers changes of one mailbox
 inline constexpr auto kDrainPatience = 600s;               // for a syncer to clean its cluster
-inline constexpr std::size_t kFleetWorkers = 2;
 
 }  // namespace mailroom::limits

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Sends more writes at once than the server's queue holds, over HTTP/2: what is past it must get
 429 with Retry-After, everything else must be done, and another workspace must be served meanwhile
-(but for what comes while the queue is full to the brim).
+as if nothing were: one workspace fills half of the queue at most.
 
 Usage: burst.py PORT CA_FILE CERT_FILE KEY_FILE
 """
@@ -101,8 +101,7 @@ def main():
     assert counts["429", True] > 0, "nothing was refused"
     assert set(counts) == {("201", False), ("429", True)}, "other answers"
     assert counts["201", False] >= 1000, "too much was refused"
-    assert set(statuses) <= {201, 429}, "other answers elsewhere"
-    assert statuses[201] > 10 * statuses[429], "the other workspace was held up"
+    assert set(statuses) == {201}, "the other workspace was held up"
 
 
 main()
