@@ -190,7 +190,7 @@ class Running final : public Server {
 Result<std::unique_ptr<Server>> Server::Start(std::unique_ptr<storage::Store> store,
                                               const Options& options) {
   storage::CachedStore::Options cache_options;
-  cache_options.history_events = limits::kHistoryEvents;
+  cache_options.history_events = options.history_events;
   cache_options.watch_queue = limits::kWatchQueueEvents;
   cache_options.probe = !options.embedded;
   auto cache = TRY(storage::CachedStore::Start(*store, cache_options));

@@ -39,6 +39,7 @@ class Server {
     std::shared_ptr<const Audit> audit = {};  // null: nothing is recorded
     Authorizer::Delegate delegate = {};       // null: nobody else is asked
     std::size_t watches_per_user = limits::kWatchesPerCredential;
+    std::size_t history_events = limits::kHistoryEvents;  // a watch may resume within
   };
   // Loads the store and, on its first start, makes root and the default workspaces.
   static Result<std::unique_ptr<Server>> Start(std::unique_ptr<storage::Store> store,
