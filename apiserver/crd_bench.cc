@@ -147,9 +147,9 @@ int Bench(int workspaces, int definitions) {
 
 // Many definitions in one workspace, made one by one through the API.
 int BenchMany(int definitions) {
-  using Clock = std::chrono::steady_clock;
-  auto seconds = [](Clock::time_point since) {
-    return std::chrono::duration<double>(Clock::now() - since).count();
+  using Steady = std::chrono::steady_clock;
+  auto seconds = [](Steady::time_point since) {
+    return std::chrono::duration<double>(Steady::now() - since).count();
   };
   auto server = apiserver::Server::Start(storage::OpenMemory(),
                                          {.external_url = "https://bench", .controllers = false});
@@ -180,7 +180,7 @@ int BenchMany(int definitions) {
   for (int i = 0; i < definitions; ++i) {
     Json crd = Definition(i, 1'000);
     crd.erase("status");
-    const auto begun = Clock::now();
+    const auto begun = Steady::now();
     stored += send("POST", crds, crd).size();
     lap += seconds(begun);
     if ((i + 1) % part != 0) continue;
@@ -189,7 +189,7 @@ int BenchMany(int definitions) {
   }
   auto timed = [&](const char* what, const std::string& path) {
     for (const char* turn : {"first", "again"}) {
-      const auto begun = Clock::now();
+      const auto begun = Steady::now();
       const std::size_t bytes = send("GET", path, nullptr).size();
       std::printf("%-28s %-6s %8.1f ms %12zu bytes\n", what, turn, seconds(begun) * 1e3, bytes);
     }
