@@ -104,12 +104,13 @@ def until(condition, limit):
 
 def first_requests(hub, samples):
     """Seconds from the event of a new Mailbox to the first good answer of its workspace."""
-    reader, watcher, times = hub.connect("root"), hub.connect("root"), []
-    watcher.connection.request(
+    reader, times = hub.connect("root"), []
+    watch = reader.connect()
+    watch.request(
         "GET", f"/clusters/root{ROOT}/mailboxes?watch=1&resourceVersion=" +
         json.loads(reader.call("GET", f"{ROOT}/mailboxes?limit=1"))["metadata"]["resourceVersion"],
         headers={"User-Agent": "bench/1"})
-    response = watcher.connection.getresponse()
+    response = watch.getresponse()
     maker = hub.connect("its1")
     for i in range(samples):
         maker.call("POST", EDGE, sync_target(f"first-{i}"))
@@ -126,7 +127,7 @@ def first_requests(hub, samples):
             except RuntimeError:
                 pass
         times.append(time.time() - begun)
-    watcher.connection.close()
+    watch.close()
     return sorted(times)
 
 
