@@ -36,7 +36,7 @@ Result<SqliteConnection> SqliteConnection::Open(const std::string& file, Mode mo
   const int flags =
       SQLITE_OPEN_NOMUTEX |
       (mode == Mode::kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-  const int code = sqlite3_open_v2(file.c_str(), &handle, flags, nullptr);
+  const int code = sqlite3_open_v2(file.c_str(), &handle, flags, "unix-excl");
   if (!handle) return Internal("storage: out of memory opening " + file);
   SqliteConnection connection(handle);
   if (code != SQLITE_OK) return connection.Error("open " + file);
