@@ -242,6 +242,10 @@ void Track(const Call& call, const WriteOptions& options, const Json* live, Draf
   }
 }
 
+void DropStatus(const openapi::ResourceType& type, Json& created) {
+  if (type.has_status && !RulesOf(type).status_at_creation) created.erase("status");
+}
+
 // Lets admission change the object. What it changes belongs to no field manager, so ownership is
 // settled before. The server's own parts are restored afterwards.
 Result<void> MutateCreated(Call& call, const WriteOptions& options, Admit& admit, Draft& draft) {
@@ -250,7 +254,7 @@ Result<void> MutateCreated(Call& call, const WriteOptions& options, Admit& admit
   draft.tracked = true;
   if (!TRY(admit.Mutate(&draft.object, nullptr))) return Ok();
   TRY(PrepareIdentity(call, draft.object));
-  if (call.type->has_status) draft.object.erase("status");
+  DropStatus(*call.type, draft.object);
   DropRepeatedOwners(call, draft.object);
   return Ok();
 }
@@ -313,7 +317,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   TRY(CheckDefinition(call));
   TRY(CheckNamespace(call, StringAt(object, {"metadata", "name"})));
   TRY(CheckCapacity(call, StringAt(object, {"metadata", "name"})));
-  if (call.type->has_status) object.erase("status");
+  DropStatus(*call.type, object);
   TRY(Normalize(call, options, draft));
   Admit admit(call, options, admission::Operation::kCreate);
   TRY(MutateCreated(call, options, admit, draft));

@@ -38,6 +38,8 @@ class Faulty final : public client::Transport {
 
   std::atomic<bool> calm{false};
   std::atomic<int> expired{0};
+  std::atomic<int> passed{0};  // as objects
+  bool objects = false;
 
  private:
   struct Between final : client::StreamSink {
@@ -54,6 +56,19 @@ class Faulty final : public client::Transport {
       budget -= taken;
       sink->OnData(piece.substr(0, taken));
       if (taken == piece.size() || sink == nullptr) return;
+      const Status cut = Unavailable("the stream was cut");
+      std::exchange(sink, nullptr)->OnEnd(&cut);
+    }
+    bool TakesObjects() const override { return faulty.objects; }
+    void OnObject(const WatchedObject& event) override {
+      std::lock_guard lock(mutex);
+      if (sink == nullptr) return;
+      ++faulty.passed;
+      const std::size_t size = event.object != nullptr ? event.object->bytes().size() : 100;
+      if (size <= budget) {
+        budget -= size;
+        return sink->OnObject(event);
+      }
       const Status cut = Unavailable("the stream was cut");
       std::exchange(sink, nullptr)->OnEnd(&cut);
     }
@@ -90,14 +105,15 @@ class Faulty final : public client::Transport {
   std::mt19937 random_;  // guarded by mutex_
 };
 
-class InformerEquality : public testing::TestWithParam<std::tuple<int, bool>> {};
+class InformerEquality : public testing::TestWithParam<std::tuple<int, bool, bool>> {};
 
 TEST_P(InformerEquality, TheCacheIsTheList) {
-  const auto [seed, watch_list] = GetParam();
+  const auto [seed, watch_list, objects] = GetParam();
   apiserver::Server::Options options;
   options.history_events = kRemembered;
   TestHub hub(options);
   Faulty wire(hub.server().loopback(), static_cast<unsigned>(seed));
+  wire.objects = objects;
   const std::string path = "/clusters/wds1/api/v1/namespaces/default/configmaps";
   // What the notifications alone add up to.
   std::mutex mutex;
@@ -152,11 +168,12 @@ TEST_P(InformerEquality, TheCacheIsTheList) {
     }
     return true;
   }));
+  EXPECT_EQ(wire.passed > 0, objects);
   EXPECT_GT(wire.expired, 0) << "no history was lost";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, InformerEquality,
-                         testing::Combine(testing::Range(1, 5), testing::Bool()));
+                         testing::Combine(testing::Range(1, 5), testing::Bool(), testing::Bool()));
 
 }  // namespace
 }  // namespace mailroom

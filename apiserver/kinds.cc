@@ -234,6 +234,8 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     workspace.validate = ValidateWorkspace;
     workspace.on_create = CreateWorkspace;
     workspace.on_remove = RemoveWorkspace;
+    // Made by one controller, which knows the whole of it: one write instead of two.
+    rules[kMailboxesResource].status_at_creation = true;
     for (const GroupResource& old : {GroupResource{"", "replicationcontrollers"},
                                      GroupResource{"batch", "jobs"}}) {
       rules[old].propagation = Propagation::kOrphan;

@@ -30,6 +30,7 @@ struct KindRules {
   // Delete preconditions are worded as the store words those of an update.
   bool store_preconditions = false;
   Propagation propagation = Propagation::kBackground;
+  bool status_at_creation = false;       // may be given with the object
   bool counts_annotations = false;       // a change of annotations raises the generation, too
   const char* delete_warning = nullptr;  // when a delete names no policy
 };

@@ -34,6 +34,7 @@ class Pump : public std::enable_shared_from_this<Pump> {
     response_.stream->OnReady([weak = weak_from_this(), this] {
       if (auto self = weak.lock()) loop_.Post([self] { self->Advance(); });
     });
+    objects_ = sink_->TakesObjects() && response_.stream->gives_objects();
     AdvanceLocked();
   }
 
@@ -55,14 +56,28 @@ class Pump : public std::enable_shared_from_this<Pump> {
 
   void AdvanceLocked() {
     while (sink_ != nullptr && response_.stream != nullptr) {
-      std::vector<SharedBytes> pieces;
-      const Stream::State state = response_.stream->Pull(pieces, limits::kStreamPendingBytes);
-      for (const SharedBytes& piece : pieces) {
-        if (sink_ != nullptr) sink_->OnData(*piece);
-      }
+      const Stream::State state = objects_ ? PassObjects() : PassBytes();
       if (state == Stream::State::kEnd) return End();
       if (state == Stream::State::kIdle) return;
     }
+  }
+
+  Stream::State PassBytes() {
+    std::vector<SharedBytes> pieces;
+    const Stream::State state = response_.stream->Pull(pieces, limits::kStreamPendingBytes);
+    for (const SharedBytes& piece : pieces) {
+      if (sink_ != nullptr) sink_->OnData(*piece);
+    }
+    return state;
+  }
+
+  Stream::State PassObjects() {
+    std::vector<WatchedObject> events;
+    const Stream::State state = response_.stream->PullObjects(events, limits::kStreamPendingBytes);
+    for (const WatchedObject& event : events) {
+      if (sink_ != nullptr) sink_->OnObject(event);
+    }
+    return state;
   }
 
   void End() {
@@ -76,6 +91,7 @@ class Pump : public std::enable_shared_from_this<Pump> {
   std::recursive_mutex mutex_;
   client::StreamSink* sink_;  // guarded by mutex_; null once closed or ended
   Response response_;         // guarded by mutex_
+  bool objects_ = false;      // guarded by mutex_; events come as objects
 };
 
 class LoopbackStream final : public client::OpenStream {

@@ -64,6 +64,15 @@ class OverseenStream final : public Stream {
     return inner_->Pull(out, max_bytes);
   }
 
+  bool gives_objects() const override { return inner_->gives_objects(); }
+  State PullObjects(std::vector<WatchedObject>& out, std::size_t max_bytes) override {
+    if (watchman_) {
+      std::lock_guard lock(watchman_->mutex);
+      if (watchman_->revoked) return State::kEnd;
+    }
+    return inner_->PullObjects(out, max_bytes);
+  }
+
   void Cancel() override {
     if (watchman_) {
       std::lock_guard lock(watchman_->mutex);

@@ -256,6 +256,13 @@ SharedBytes FrameEncoder::EncodeInitial(const storage::Entry& entry) {
   return Frame(storage::EventType::kAdded, ObjectText(*settle_.Now(entry.object), entry.workspace.get()));
 }
 
+ObjectPtr FrameEncoder::Whole(ObjectPtr object) const {
+  object = settle_.Now(std::move(object));
+  if (ServedAsStored(*type_, *object)) return object;
+  auto tree = ParseJson(ServedBytes(*type_, *object, nullptr));
+  return tree.ok() ? Object::Make(*tree, object->revision()) : object;
+}
+
 SharedBytes FrameEncoder::EncodeBookmark(Revision revision, bool end_of_initial) {
   Json object = {{"kind", type_->gvk.kind},
                  {"apiVersion", type_->gvk.ApiVersion()},

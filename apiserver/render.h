@@ -50,6 +50,12 @@ class FrameEncoder {
   FrameEncoder(const Call& call, Accepted accepted);
   SharedBytes Encode(storage::EventType shown, const storage::EventPtr& event);
   SharedBytes EncodeInitial(const storage::Entry& entry);
+  // Whether the reader is to have whole objects as JSON.
+  bool whole_objects() const {
+    return accepted_.media == Media::kJson && accepted_.form == Form::kObject;
+  }
+  // The object that the text would be of, but for the name of its workspace.
+  ObjectPtr Whole(ObjectPtr object) const;
   SharedBytes EncodeBookmark(Revision revision, bool end_of_initial);
   SharedBytes EncodeFailure(const Status& status) const {
     return EncodeError(status, accepted_.media);

@@ -43,6 +43,57 @@ void ScheduleBookmark(TimerQueue& timers, const std::weak_ptr<Waker>& weak) {
   });
 }
 
+// Events as text.
+class Frames {
+ public:
+  Frames(FrameEncoder& encoder, std::vector<SharedBytes>& out) : encoder_(encoder), out_(out) {}
+  void Initial(const storage::Entry& entry) { Add(encoder_.EncodeInitial(entry)); }
+  void Event(const storage::Watcher::Item& item) { Add(encoder_.Encode(item.type, item.event)); }
+  void Bookmark(Revision revision, bool end_of_initial) {
+    Add(encoder_.EncodeBookmark(revision, end_of_initial));
+  }
+  void Failure(const Status& status) { Add(encoder_.EncodeFailure(status)); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void Add(SharedBytes frame) {
+    bytes_ += frame->size();
+    out_.push_back(std::move(frame));
+  }
+  FrameEncoder& encoder_;
+  std::vector<SharedBytes>& out_;
+  std::size_t bytes_ = 0;
+};
+
+// Events as they are, for readers in this process.
+class Objects {
+ public:
+  using Type = WatchedObject::Type;
+  Objects(FrameEncoder& encoder, std::vector<WatchedObject>& out) : encoder_(encoder), out_(out) {}
+  void Initial(const storage::Entry& entry) {
+    Add(Type::kSet, entry.workspace != nullptr ? *entry.workspace : Workspace(), entry.object);
+  }
+  void Event(const storage::Watcher::Item& item) {
+    const bool deleted = item.type == storage::EventType::kDeleted;
+    Add(deleted ? Type::kDeleted : Type::kSet, item.event->workspace(), item.event->Shown(item.type));
+  }
+  void Bookmark(Revision revision, bool end_of_initial) {
+    out_.push_back({end_of_initial ? Type::kInitialEnd : Type::kBookmark, revision});
+  }
+  void Failure(const Status&) {}
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void Add(Type type, const Workspace& workspace, ObjectPtr object) {
+    object = encoder_.Whole(std::move(object));
+    bytes_ += object->bytes().size();
+    out_.push_back({type, object->revision(), workspace, object});
+  }
+  FrameEncoder& encoder_;
+  std::vector<WatchedObject>& out_;
+  std::size_t bytes_ = 0;
+};
+
 // A watch response body. Initial frames first, then the watcher's events as they come.
 class WatchStream final : public Stream {
  public:
@@ -73,47 +124,14 @@ class WatchStream final : public Stream {
   }
 
   State Pull(std::vector<SharedBytes>& out, std::size_t max_bytes) override {
-    std::size_t bytes = 0;
-    auto add = [&](SharedBytes frame) {
-      bytes += frame->size();
-      out.push_back(std::move(frame));
-    };
-    while (next_initial_ < initial_.size()) {
-      add(encoder_.EncodeInitial(initial_[next_initial_]));
-      initial_[next_initial_++] = {};
-      if (bytes >= max_bytes) return State::kMore;
-    }
-    initial_.clear();
-    next_initial_ = 0;
-    while (true) {
-      if (end_of_initial_ && (converted_ == nullptr || converted_->InitialDone())) {
-        end_of_initial_ = false;
-        add(encoder_.EncodeBookmark(seen_, true));
-      }
-      items_.clear();
-      Revision up_to;
-      const auto state = watcher_->Drain(items_, kDrain, up_to);
-      for (const storage::Watcher::Item& item : items_) {
-        add(encoder_.Encode(item.type, item.event));
-        seen_ = std::max(seen_, item.event->revision());
-      }
-      if (items_.empty() && state != storage::Watcher::State::kOpen) {
-        if (converted_ == nullptr) return State::kEnd;
-        if (const auto error = converted_->error()) add(encoder_.EncodeFailure(*error));
-        return State::kEnd;
-      }
-      if (up_to != Revision()) seen_ = std::max(seen_, up_to);
-      if (bytes >= max_bytes) return State::kMore;
-      // A converted watch hands on less than there is: batch by batch, and what was there at the
-      // start apart from what came later.
-      const bool more = converted_ != nullptr && (!items_.empty() || converted_->InitialJustDone());
-      if (items_.size() < kDrain && !more) break;
-    }
-    const bool expired = waker_->expired;
-    if (bookmarks_ && (waker_->bookmark_due.exchange(false) || expired)) {
-      add(encoder_.EncodeBookmark(seen_, false));
-    }
-    return expired ? State::kEnd : State::kIdle;
+    return Draw(Frames(encoder_, out), max_bytes);
+  }
+
+  bool gives_objects() const override {
+    return converted_ == nullptr && encoder_.whole_objects();
+  }
+  State PullObjects(std::vector<WatchedObject>& out, std::size_t max_bytes) override {
+    return Draw(Objects(encoder_, out), max_bytes);
   }
 
   void Cancel() override {
@@ -124,6 +142,47 @@ class WatchStream final : public Stream {
   }
 
  private:
+  // The watch's next events, put into `out`: Frames or Objects.
+  template <typename Out>
+  State Draw(Out out, std::size_t max_bytes) {
+    while (next_initial_ < initial_.size()) {
+      out.Initial(initial_[next_initial_]);
+      initial_[next_initial_++] = {};
+      if (out.bytes() >= max_bytes) return State::kMore;
+    }
+    initial_.clear();
+    next_initial_ = 0;
+    while (true) {
+      if (end_of_initial_ && (converted_ == nullptr || converted_->InitialDone())) {
+        end_of_initial_ = false;
+        out.Bookmark(seen_, true);
+      }
+      items_.clear();
+      Revision up_to;
+      const auto state = watcher_->Drain(items_, kDrain, up_to);
+      for (const storage::Watcher::Item& item : items_) {
+        out.Event(item);
+        seen_ = std::max(seen_, item.event->revision());
+      }
+      if (items_.empty() && state != storage::Watcher::State::kOpen) {
+        if (converted_ == nullptr) return State::kEnd;
+        if (const auto error = converted_->error()) out.Failure(*error);
+        return State::kEnd;
+      }
+      if (up_to != Revision()) seen_ = std::max(seen_, up_to);
+      if (out.bytes() >= max_bytes) return State::kMore;
+      // A converted watch hands on less than there is: batch by batch, and what was there at the
+      // start apart from what came later.
+      const bool more = converted_ != nullptr && (!items_.empty() || converted_->InitialJustDone());
+      if (items_.size() < kDrain && !more) break;
+    }
+    const bool expired = waker_->expired;
+    if (bookmarks_ && (waker_->bookmark_due.exchange(false) || expired)) {
+      out.Bookmark(seen_, false);
+    }
+    return expired ? State::kEnd : State::kIdle;
+  }
+
   void Schedule(const Call& call, const ReadOptions& options) {
     std::int64_t seconds = options.timeout_seconds;
     if (seconds <= 0) {

@@ -10,6 +10,7 @@ namespace mailroom::mailbox {
 namespace {
 
 const client::Gvr kWorkspaces{std::string(openapi::kMailboxApi), "workspaces"};
+constexpr auto kDropped = client::Client::Answer::kDropped;
 const client::Gvr kMailboxes{std::string(openapi::kMailboxApi), "mailboxes"};
 
 client::WorkKey KeyOf(const std::string& mailbox) {
@@ -137,13 +138,13 @@ Result<void> MailboxReconciler::Take(const Step& step, const std::string& name) 
       return Ok();
     case Step::Kind::kCreateWorkspace:
       Log(Level::kDebug, "creating mailbox workspace", {{"mailbox", name}});
-      return Tolerate(Reason::kAlreadyExists, Discard(root_.Create(kWorkspaces, "", step.body)));
+      return Tolerate(Reason::kAlreadyExists, Discard(root_.Create(kWorkspaces, "", step.body, kDropped)));
     case Step::Kind::kCreateMailbox:
-      return Tolerate(Reason::kAlreadyExists, Discard(root_.Create(kMailboxes, "", step.body)));
+      return Tolerate(Reason::kAlreadyExists, Discard(root_.Create(kMailboxes, "", step.body, kDropped)));
     case Step::Kind::kUpdateMailbox:
-      return Discard(root_.Update(RefOf(kMailboxes, name), step.body));
+      return Discard(root_.Update(RefOf(kMailboxes, name), step.body, kDropped));
     case Step::Kind::kUpdateMailboxStatus:
-      return Discard(root_.Update(RefOf(kMailboxes, name, "status"), step.body));
+      return Discard(root_.Update(RefOf(kMailboxes, name, "status"), step.body, kDropped));
     case Step::Kind::kUpdateEntry:
     case Step::Kind::kUpdateEntryStatus: {
       const bool status = step.kind == Step::Kind::kUpdateEntryStatus;
@@ -151,7 +152,7 @@ Result<void> MailboxReconciler::Take(const Step& step, const std::string& name) 
       const auto parsed = openapi::ParseMailboxName(name);
       if (entry.name.empty() || !parsed) return Ok();
       return Tolerate(Reason::kNotFound,
-                      Discard(root_.InWorkspace(parsed->inventory).Update(entry, step.body)));
+                      Discard(root_.InWorkspace(parsed->inventory).Update(entry, step.body, kDropped)));
     }
     case Step::Kind::kDeleteMailbox:
       return Tolerate(Reason::kNotFound,

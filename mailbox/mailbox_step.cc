@@ -103,12 +103,16 @@ Step Keep(const Seen& seen, const std::string& now) {
   if (seen.workspace == nullptr) return Write(Step::Kind::kCreateWorkspace, NewWorkspace(seen));
   // One that is going away is made again once it is gone.
   if (!Live(seen.workspace)) return {};
-  if (seen.mailbox == nullptr) return Write(Step::Kind::kCreateMailbox, NewMailbox(seen));
+  const Report report = ReadReport(seen.config.get(), now);
+  const std::string url = seen.workspace->ScalarAt("status.url");
+  if (seen.mailbox == nullptr) {
+    Json fresh = NewMailbox(seen);
+    FillMailbox(report, url, now, fresh);
+    return Write(Step::Kind::kCreateMailbox, std::move(fresh));
+  }
   if (!Live(seen.mailbox)) return {};
   Json mailbox = seen.mailbox->ToJson();
   if (Mirror(seen, mailbox)) return Write(Step::Kind::kUpdateMailbox, std::move(mailbox));
-  const Report report = ReadReport(seen.config.get(), now);
-  const std::string url = seen.workspace->ScalarAt("status.url");
   if (FillMailbox(report, url, now, mailbox)) {
     return Write(Step::Kind::kUpdateMailboxStatus, std::move(mailbox));
   }

@@ -83,10 +83,9 @@ std::vector<Kind> Settle(Seen& seen) {
   return taken;
 }
 
-TEST(MailboxStep, MakesWorkspaceThenMailboxThenStatus) {
+TEST(MailboxStep, MakesWorkspaceThenMailboxWithItsStatus) {
   Seen seen{.name = kName, .entry = Entry(), .workspace = nullptr, .mailbox = nullptr};
-  EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kCreateWorkspace, Kind::kCreateMailbox,
-                                             Kind::kUpdateMailboxStatus}));
+  EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kCreateWorkspace, Kind::kCreateMailbox}));
   const Json workspace = seen.workspace->ToJson();
   EXPECT_EQ(StringAt(workspace, {"spec", "type"}), "mailbox");
   EXPECT_EQ(StringAt(workspace, {"metadata", "name"}), kName);
@@ -206,8 +205,7 @@ kind: ManagedCluster
 metadata: {name: florin, uid: 0b1c}
 spec: {hubAcceptsClient: true}
 )"), .workspace = nullptr, .mailbox = nullptr};
-  EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kCreateWorkspace, Kind::kCreateMailbox,
-                                             Kind::kUpdateMailboxStatus}));
+  EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kCreateWorkspace, Kind::kCreateMailbox}));
   EXPECT_EQ(ConditionOf(seen.entry, "ManagedClusterJoined"), "") << "nothing is said before it came";
   seen.config = Config(kNow, {{"objectCount", 1}, {"wecVersion", "v1.20.0"}});
   Settle(seen);
@@ -228,8 +226,7 @@ TEST(MailboxStep, DrainsOnlyWhereThePolicySaysSo) {
   Set(entry, {"metadata", "annotations", "mailbox.kubestellar.io/deletion-policy"}, "drain");
   seen.entry = FromJson(entry);
   EXPECT_EQ(Settle(seen),
-            (std::vector<Kind>{Kind::kCreateWorkspace, Kind::kCreateMailbox,
-                               Kind::kUpdateMailboxStatus, Kind::kUpdateEntry}));
+            (std::vector<Kind>{Kind::kCreateWorkspace, Kind::kCreateMailbox, Kind::kUpdateEntry}));
   EXPECT_TRUE(seen.entry->meta().has_finalizers);
   seen.entry = Deleting(seen.entry);
   seen.config = Config(kNow, {{"selectedResources", 0}, {"objectCount", 1}});

@@ -23,6 +23,8 @@ std::string SourceOf(const Object& copy) {
   return StringAt(copy.ToJson(), {"metadata", "annotations", openapi::kSourceAnnotation});
 }
 
+constexpr auto kDropped = client::Client::Answer::kDropped;
+
 Result<void> Discard(Result<Json> result) {
   if (!result.ok()) return std::move(result).error();
   return Ok();
@@ -104,7 +106,7 @@ Result<client::Requeue> Project::Ensure(const Target& target, const Verdict& ver
 Result<void> Project::Create(const Target& target, const Json& desired) const {
   const client::Gvr gvr{StringAt(desired, {"apiVersion"}), target.id.resource.resource};
   const client::Client mailbox = hub_.InWorkspace(target.mailbox);
-  Result<void> created = Discard(mailbox.Create(gvr, target.id.ns, desired));
+  Result<void> created = Discard(mailbox.Create(gvr, target.id.ns, desired, kDropped));
   if (created.ok() || created.error().reason() != Reason::kAlreadyExists) return created;
   return Adopt(target, gvr, desired);
 }
@@ -124,14 +126,14 @@ Result<void> Project::Adopt(const Target& target, const client::Gvr& gvr,
     Set(body, {"metadata", "annotations", openapi::kAdoptedAnnotation}, "true");
   }
   BringTo(desired, body);
-  return Discard(mailbox.Update(RefOf(gvr, target.id), body));
+  return Discard(mailbox.Update(RefOf(gvr, target.id), body, kDropped));
 }
 
 Result<void> Project::Update(const Target& target, const Verdict& verdict, const Object& copy,
                              const Json& body) const {
   const client::ObjectRef ref = RefOf(GvrOf(copy, target.id), target.id);
   const client::Client mailbox = hub_.InWorkspace(target.mailbox);
-  Result<void> updated = Discard(mailbox.Update(ref, body));
+  Result<void> updated = Discard(mailbox.Update(ref, body, kDropped));
   if (updated.ok() || updated.error().reason() != Reason::kInvalid) return updated;
   // A source that was deleted and made anew may differ in fields that never change. Its copy is
   // made anew too.

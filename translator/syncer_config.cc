@@ -99,7 +99,7 @@ Result<void> SyncerConfig::Write(const std::string& mailbox, bool complete) cons
                         {"kind", "SyncerConfig"},
                         {"metadata", {{"name", name}}},
                         {"spec", RenderSyncerConfigSpec(items)}};
-    auto created = workspace.Create(gvr, "", fresh);
+    auto created = workspace.Create(gvr, "", fresh, client::Client::Answer::kDropped);
     if (!created.ok() && created.error().reason() != Reason::kAlreadyExists) {
       return std::move(created).error();
     }
@@ -111,7 +111,8 @@ Result<void> SyncerConfig::Write(const std::string& mailbox, bool complete) cons
   const Json spec = RenderSyncerConfigSpec(items);
   if (present != nullptr && *present == spec) return Ok();
   Set(body, {"spec"}, spec);
-  TRY(workspace.Update({.gvr = gvr, .ns = "", .name = name, .subresource = ""}, body));
+  TRY(workspace.Update({.gvr = gvr, .ns = "", .name = name, .subresource = ""}, body,
+                       client::Client::Answer::kDropped));
   return Ok();
 }
 

@@ -72,11 +72,11 @@ Request Client::NewRequest(std::string method, std::string path, std::string que
   return request;
 }
 
-Result<Json> Client::Call(Request request) const {
+Result<Json> Client::Call(Request request, Answer answer) const {
   Response response = TRY(transport_->Send(std::move(request)));
   const std::string body = response.BodyText();
   if (response.code < 200 || response.code >= 300) return Status::FromBody(response.code, body);
-  if (body.empty()) return Json();
+  if (body.empty() || answer == Answer::kDropped) return Json();
   return ParseJson(body);
 }
 
@@ -91,13 +91,16 @@ Result<Json> Client::List(const Gvr& gvr, const ListQuery& query) const {
   return Call(NewRequest("GET", PathOf(all), std::move(text)));
 }
 
-Result<Json> Client::Create(const Gvr& gvr, std::string_view ns, const Json& object) const {
+Result<Json> Client::Create(const Gvr& gvr, std::string_view ns, const Json& object,
+                            Answer answer) const {
   const ObjectRef ref{.gvr = gvr, .ns = std::string(ns), .name = "", .subresource = ""};
-  return Call(WithBody(NewRequest("POST", PathOf(ref), ""), "application/json", DumpJson(object)));
+  return Call(WithBody(NewRequest("POST", PathOf(ref), ""), "application/json", DumpJson(object)),
+              answer);
 }
 
-Result<Json> Client::Update(const ObjectRef& ref, const Json& object) const {
-  return Call(WithBody(NewRequest("PUT", PathOf(ref), ""), "application/json", DumpJson(object)));
+Result<Json> Client::Update(const ObjectRef& ref, const Json& object, Answer answer) const {
+  return Call(WithBody(NewRequest("PUT", PathOf(ref), ""), "application/json", DumpJson(object)),
+              answer);
 }
 
 Result<Json> Client::MergePatch(const ObjectRef& ref, const Json& patch) const {

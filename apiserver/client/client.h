@@ -53,8 +53,13 @@ class Client {
 
   Result<Json> Get(const ObjectRef& ref) const;
   Result<Json> List(const Gvr& gvr, const ListQuery& query) const;
-  Result<Json> Create(const Gvr& gvr, std::string_view ns, const Json& object) const;
-  Result<Json> Update(const ObjectRef& ref, const Json& object) const;  // PUT, also subresources
+  // What was written, unless `answer` says that nobody looks at it: then null, which is cheaper.
+  enum class Answer { kRead, kDropped };
+  Result<Json> Create(const Gvr& gvr, std::string_view ns, const Json& object,
+                      Answer answer = Answer::kRead) const;
+  // PUT, also subresources.
+  Result<Json> Update(const ObjectRef& ref, const Json& object,
+                      Answer answer = Answer::kRead) const;
   Result<Json> MergePatch(const ObjectRef& ref, const Json& patch) const;
   Result<Json> Apply(const ObjectRef& ref, const Json& config, std::string_view manager,
                      bool force) const;
@@ -69,7 +74,7 @@ class Client {
   Request NewRequest(std::string method, std::string path, std::string query) const;
 
  private:
-  Result<Json> Call(Request request) const;
+  Result<Json> Call(Request request, Answer answer = Answer::kRead) const;
   Transport* transport_;
   std::string base_path_;
   std::string user_agent_;

@@ -124,6 +124,13 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
     body_ += piece;
   }
 
+  bool TakesObjects() const override { return !options_.metadata_only; }
+  void OnObject(const WatchedObject& event) override {
+    const auto self = shared_from_this();
+    std::lock_guard run(run_mutex_);
+    if (!stopped_) TakeEvent(EventOf(event));
+  }
+
   void OnEnd(const Status* error) override {
     const auto self = shared_from_this();
     std::lock_guard run(run_mutex_);
@@ -257,23 +264,40 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
       // After a line that makes no sense nothing is certain; the server's own ERROR is orderly.
       if (!event.ok()) return Fail(event.error(), Step::kList);
       if (event->error.has_value()) return Fail(*event->error, step_);
-      heard_ = true;
-      failures_ = 0;
-      if (!event->resource_version.empty()) resource_version_ = event->resource_version;
-      if (step_ == Step::kFirst) {
-        if (!TakeFirst(std::move(*event))) return;
-        continue;
-      }
-      if (event->type == WireEvent::Type::kBookmark) continue;
-      const bool deleted = event->type == WireEvent::Type::kDeleted;
-      const ObjectPtr now = deleted ? nullptr : event->item.second;
-      const ObjectPtr before = cache_.Put(event->item.first, now);
-      if (before != nullptr || now != nullptr) handler_(event->item.first, before, now);
-      if (stopped_) return;
+      if (!TakeEvent(std::move(*event))) return;
     }
     if (lines_.pending() > limits::kClientEventBytes) {
       Fail(Unavailable("a watch event is larger than this client accepts"), Step::kList);
     }
+  }
+
+  // False when a handler stopped this.
+  bool TakeEvent(WireEvent event) {
+    heard_ = true;
+    failures_ = 0;
+    if (!event.resource_version.empty()) resource_version_ = event.resource_version;
+    if (step_ == Step::kFirst) return TakeFirst(std::move(event));
+    if (event.type == WireEvent::Type::kBookmark) return true;
+    const bool deleted = event.type == WireEvent::Type::kDeleted;
+    const ObjectPtr now = deleted ? nullptr : event.item.second;
+    const ObjectPtr before = cache_.Put(event.item.first, now);
+    if (before != nullptr || now != nullptr) handler_(event.item.first, before, now);
+    return !stopped_;
+  }
+
+  WireEvent EventOf(const WatchedObject& given) const {
+    using Given = WatchedObject::Type;
+    WireEvent event;
+    event.resource_version = given.revision.ToString();
+    event.initial_end = given.type == Given::kInitialEnd;
+    if (given.object == nullptr) return event;
+    event.type = given.type == Given::kDeleted ? WireEvent::Type::kDeleted : WireEvent::Type::kSet;
+    const Metadata& meta = given.object->meta();
+    event.item = {{.workspace = shape_.all_workspaces ? given.workspace.name() : "",
+                   .ns = std::string(meta.ns),
+                   .name = std::string(meta.name)},
+                  given.object};
+    return event;
   }
 
   // One event before the first state is complete. False when a handler stopped this.

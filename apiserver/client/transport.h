@@ -21,6 +21,9 @@ class StreamSink {
   // Response head, once, before any data.
   virtual void OnHead(int code, const Headers& headers) = 0;
   virtual void OnData(std::string_view piece) = 0;
+  // Whether the events of a watch may come as objects, where the server is in this process.
+  virtual bool TakesObjects() const { return false; }
+  virtual void OnObject(const WatchedObject&) {}
   // The last call. `error` is null on a clean end of the body.
   virtual void OnEnd(const Status* error) = 0;
 };

@@ -47,6 +47,15 @@ struct Request {
   Peer peer;
 };
 
+// One event of a watch as a reader in this process may have it: the object itself instead of text.
+struct WatchedObject {
+  enum class Type { kSet, kDeleted, kBookmark, kInitialEnd };
+  Type type;
+  Revision revision;
+  Workspace workspace = Workspace();
+  ObjectPtr object = nullptr;  // none with a bookmark
+};
+
 // A body that comes in pieces, such as a watch. The transport pulls; the source never pushes
 // bytes, so a slow reader costs at most the source's own bounded queue. Pull and Cancel are
 // called from one thread at a time; the ready callback may be invoked from any thread.
@@ -60,6 +69,10 @@ class Stream {
   // Appends pieces, about `max_bytes` in total. kMore: call again; kIdle: wait for ready;
   // kEnd: the body is complete after these pieces.
   virtual State Pull(std::vector<SharedBytes>& out, std::size_t max_bytes) = 0;
+  // Whether PullObjects may be called instead of Pull: the body is a watch of whole objects.
+  virtual bool gives_objects() const { return false; }
+  // As Pull; `max_bytes` bounds the size the objects would have as text.
+  virtual State PullObjects(std::vector<WatchedObject>&, std::size_t) { return State::kEnd; }
   // The reader is gone; ready is not invoked after Cancel returns.
   virtual void Cancel() = 0;
   // Whether the body is a document that comes to its end as fast as it is read, such as a long
