@@ -88,6 +88,8 @@ class River final : public CachedStore, private ChangeSink {
   std::unique_ptr<WatchHandle> handle_;  // owned by the supervisor once it runs
   std::atomic<std::uint64_t> probed_{0};
   std::atomic<std::uint64_t> interruptions_{0};
+  std::size_t forgotten_ = 0;       // bytes since memory was returned; of the river's thread
+  std::chrono::seconds quiet_{0};   // since anything was forgotten; likewise
   std::atomic<std::uint64_t> comparisons_{0};
   std::atomic<bool> stopped_{false};
   std::mutex stop_mutex_;
@@ -330,7 +332,14 @@ void River::ForgetOldEvents() {
     std::unique_lock lock(guarded_->lock);
     bytes = guarded_->state.ForgetEvents(Second() - limits::kHistoryAge.count());
   }
-  if (bytes > limits::kTrimBytes) malloc_trim(0);
+  forgotten_ += bytes;
+  quiet_ = bytes == 0 ? quiet_ + limits::kHistoryTrim : std::chrono::seconds(0);
+  // The last of a large removal is returned when the engine has been compacted, too.
+  const bool settled = forgotten_ > 0 && quiet_ > limits::kCompactionInterval;
+  if (forgotten_ > limits::kTrimBytes || settled) {
+    forgotten_ = 0;
+    malloc_trim(0);
+  }
 }
 
 CacheStats River::Stats() const {
