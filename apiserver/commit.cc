@@ -46,7 +46,8 @@ void DropRepeatedOwners(Call& call, Json& object) {
 Result<void> CheckTree(Call& call, const WriteOptions& options, const openapi::ResourceType& type,
                        Draft& draft) {
   openapi::DropNulls(type, draft.object);
-  if (auto problem = openapi::CheckBuiltinTypes(type, draft.object)) {
+  const auto decoder = draft.strategic ? openapi::Decoder::kTree : openapi::Decoder::kJson;
+  if (auto problem = openapi::CheckBuiltinTypes(type, draft.object, decoder)) {
     if (draft.patch) return InvalidPatch(*draft.patch, *problem);
     return CannotBeHandled(type.gvk, *problem);
   }

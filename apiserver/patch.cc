@@ -60,7 +60,8 @@ Result<Response> Patch(Call& call) {
     }
     TRY(CheckKind(call, made.tree, made.shown));
     TRY(CheckIdentity(call, made.tree));
-    return Draft{std::move(made.tree), patch.duplicates, false, std::move(made.shown)};
+    return Draft{std::move(made.tree), patch.duplicates, false, std::move(made.shown),
+                 type == PatchType::kStrategic};
   }));
   return RenderObject(call, 200, outcome.object);
 }
