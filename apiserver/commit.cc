@@ -74,10 +74,9 @@ Result<void> Validate(Call& call, const Json& object, const Json* live) {
     add(rules.validate(call, object, live));
   }
   if (causes.empty()) {
-    if (call.info.subresource.empty()) {
-      for (std::string& text : openapi::WarningsFor(*call.type, object, live)) {
-        call.Warn(std::move(text));
-      }
+    for (std::string& text :
+         openapi::WarningsFor(*call.type, object, live, call.info.subresource)) {
+      call.Warn(std::move(text));
     }
     return Ok();
   }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "openapi/resource_type.h"
@@ -23,9 +24,9 @@ std::optional<std::string> CheckBuiltinTypes(const ResourceType& type, const Jso
 std::vector<Cause> ValidateObject(const ResourceType& type, const Json& object, const Json* old);
 // metadata.name, labels, annotations, ownerReferences, finalizers. `old` is null on create.
 std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object, const Json* old);
-// Texts of Warning headers for an object that is accepted on the main endpoint; `old` is null on
-// create.
-std::vector<std::string> WarningsFor(const ResourceType& type, const Json& object, const Json* old);
+// Texts of Warning headers for an object that is accepted; `old` is null on create.
+std::vector<std::string> WarningsFor(const ResourceType& type, const Json& object, const Json* old,
+                                     std::string_view subresource = "");
 // Keys and values of a labels object (null: none); `field` is its path.
 std::vector<Cause> ValidateLabels(const Json* labels, const std::string& field);
 std::vector<Cause> ValidateAnnotations(const Json* annotations, const std::string& field);
