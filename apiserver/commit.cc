@@ -55,10 +55,18 @@ Result<void> CheckTree(Call& call, const WriteOptions& options, const openapi::R
                       draft.duplicates, draft.patch);
 }
 
+namespace {
+
+void FillIn(Call& call, Json& object) {
+  DropRepeatedOwners(call, object);
+  openapi::ApplyDefaults(*call.type, object);
+}
+
+}  // namespace
+
 Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
   TRY(CheckTree(call, options, *call.type, draft));
-  DropRepeatedOwners(call, draft.object);
-  openapi::ApplyDefaults(*call.type, draft.object);
+  FillIn(call, draft.object);
   return Ok();
 }
 
@@ -174,6 +182,8 @@ void RestoreParts(const Call& call, const Json& live, Json& object) {
     if (call.type->builtin) {
       const Json kept = std::exchange(object["metadata"], std::move(metadata));
       KeepInStatus(*call.type, kept, object["metadata"]);
+    } else if (const Json* owners = Find(metadata, {"managedFields"})) {
+      Set(object, {"metadata", "managedFields"}, *owners);  // as an apply has settled them
     }
     if (status.is_null()) {
       object.erase("status");
@@ -251,7 +261,7 @@ Result<void> MutateCreated(Call& call, const WriteOptions& options, Admit& admit
   if (!TRY(admit.Mutate(&draft.object, nullptr))) return Ok();
   TRY(PrepareIdentity(call, draft.object));
   if (call.type->has_status) draft.object.erase("status");
-  DropRepeatedOwners(call, draft.object);
+  FillIn(call, draft.object);  // what a new object's status says depends on what it has become
   return Ok();
 }
 
@@ -277,8 +287,10 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   Json& object = draft.object;
   TRY(CheckPreconditions(call, live, object));
   RestoreMetadata(live, object);
+  // All of it must make sense, also what this endpoint does not write.
+  TRY(CheckTree(call, options, *call.type, draft));
   RestoreParts(call, live, object);
-  TRY(Normalize(call, options, draft));
+  FillIn(call, object);
   TRY(MutateChanged(call, options, live, admit, draft));
   if (const KindRules& rules = RulesOf(*call.type); rules.prepare != nullptr) {
     TRY(rules.prepare(call, object, &live));
@@ -314,10 +326,11 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   TRY(CheckNamespace(call, StringAt(object, {"metadata", "name"})));
   TRY(CheckCapacity(call, StringAt(object, {"metadata", "name"})));
   if (call.type->has_status) object.erase("status");
-  TRY(Normalize(call, options, draft));
+  FillIn(call, object);
   Admit admit(call, options, admission::Operation::kCreate);
   TRY(MutateCreated(call, options, admit, draft));
   Set(object, {"metadata", "uid"}, NewUid());
+  TRY(CheckTree(call, options, *call.type, draft));
   Set(object, {"metadata", "creationTimestamp"}, FormatTime(call.hub.clock.Now()));
   if (call.type->tracks_generation) Set(object, {"metadata", "generation"}, 1);
   const KindRules& rules = RulesOf(*call.type);
