@@ -310,11 +310,18 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   return std::move(object);
 }
 
-Status Taken(const Call& call, const Object& existing) {
-  Status taken = AlreadyExists(call.type->plural, call.type->gvk.group, existing.meta().name);
-  if (existing.meta().deletion_timestamp.empty()) return taken;
-  return Status(Reason::kAlreadyExists, "object is being deleted: " + taken.message(),
-                taken.details());
+// `made` is what was to be created: a name that may have been generated is worth another try.
+Status Taken(const Call& call, const Object& existing, const Json& made) {
+  const Status taken = AlreadyExists(call.type->plural, call.type->gvk.group, existing.meta().name);
+  std::string message = taken.message();
+  StatusDetails details = taken.details();
+  if (!StringAt(made, {"metadata", "generateName"}).empty()) {
+    message += ", the server was not able to generate a unique name for the object";
+    details.retry_after_seconds = 1;
+  }
+  const bool ending = !existing.meta().deletion_timestamp.empty();
+  return Status(Reason::kAlreadyExists, (ending ? "object is being deleted: " : "") + message,
+                std::move(details));
 }
 
 }  // namespace
@@ -349,7 +356,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     std::string bytes = TRY(EncodeStored(call, object));
     if (options.dry_run) {
       TRY(admit.CheckQuota(object, nullptr));
-      if (const ObjectPtr existing = call.hub.store.Get(key)) return Taken(call, *existing);
+      if (const ObjectPtr existing = call.hub.store.Get(key)) return Taken(call, *existing, object);
       return Outcome{TRY(Object::Decode(bytes, Revision())), true, false};
     }
     Txn txn;
@@ -367,7 +374,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     }
     if (generated && attempt + 1 < limits::kGenerateNameAttempts) continue;
     const ObjectPtr existing = call.hub.store.Get(key);
-    if (existing != nullptr) return Taken(call, *existing);
+    if (existing != nullptr) return Taken(call, *existing, object);
     return AlreadyExists(call.type->plural, call.type->gvk.group, name);
   }
 }
