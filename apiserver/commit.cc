@@ -77,7 +77,7 @@ Result<void> Validate(Call& call, const Json& object, const Json* live) {
   auto add = [&](std::vector<Cause> more) {
     std::move(more.begin(), more.end(), std::back_inserter(causes));
   };
-  add(openapi::ValidateObject(*call.type, object, live));
+  add(openapi::ValidateObject(*call.type, object, live, call.info.subresource));
   if (const KindRules& rules = RulesOf(*call.type); rules.validate != nullptr) {
     add(rules.validate(call, object, live));
   }
@@ -195,6 +195,8 @@ void RestoreParts(const Call& call, const Json& live, Json& object) {
     Json kept = finalizers ? *finalizers : Json::array();
     object = live;
     Set(object, {"spec", "finalizers"}, std::move(kept));
+  } else if (const KindRules& rules = RulesOf(*call.type); rules.restore != nullptr) {
+    rules.restore(call, live, object);
   }
 }
 
@@ -285,10 +287,10 @@ Result<void> MutateChanged(Call& call, const WriteOptions& options, const Json& 
 Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live, Admit& admit,
                       Draft draft) {
   Json& object = draft.object;
-  TRY(CheckPreconditions(call, live, object));
-  RestoreMetadata(live, object);
   // All of it must make sense, also what this endpoint does not write.
   TRY(CheckTree(call, options, *call.type, draft));
+  TRY(CheckPreconditions(call, live, object));
+  RestoreMetadata(live, object);
   RestoreParts(call, live, object);
   FillIn(call, object);
   TRY(MutateChanged(call, options, live, admit, draft));
@@ -296,7 +298,7 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
     TRY(rules.prepare(call, object, &live));
   }
   const bool main = call.info.subresource.empty();
-  if (call.type->tracks_generation &&
+  if (call.type->tracks_generation && draft.counts &&
       (SpecDiffers(*call.type, live, object) ||
        (main && CountedAnnotations(*call.type, live, object)))) {
     Set(object, {"metadata", "generation"}, IntAt(live, {"metadata", "generation"}) + 1);
@@ -328,6 +330,7 @@ Status Taken(const Call& call, const Object& existing, const Json& made) {
 
 Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   Json& object = draft.object;
+  TRY(CheckTree(call, options, *call.type, draft));
   TRY(PrepareIdentity(call, object));
   TRY(CheckDefinition(call));
   TRY(CheckNamespace(call, StringAt(object, {"metadata", "name"})));
@@ -337,7 +340,6 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   Admit admit(call, options, admission::Operation::kCreate);
   TRY(MutateCreated(call, options, admit, draft));
   Set(object, {"metadata", "uid"}, NewUid());
-  TRY(CheckTree(call, options, *call.type, draft));
   Set(object, {"metadata", "creationTimestamp"}, FormatTime(call.hub.clock.Now()));
   if (call.type->tracks_generation) Set(object, {"metadata", "generation"}, 1);
   const KindRules& rules = RulesOf(*call.type);
