@@ -46,7 +46,8 @@ void DropRepeatedOwners(Call& call, Json& object) {
 Result<void> CheckTree(Call& call, const WriteOptions& options, const openapi::ResourceType& type,
                        Draft& draft) {
   openapi::DropNulls(type, draft.object);
-  if (auto problem = openapi::CheckBuiltinTypes(type, draft.object)) {
+  const auto decoder = draft.strategic ? openapi::Decoder::kTree : openapi::Decoder::kJson;
+  if (auto problem = openapi::CheckBuiltinTypes(type, draft.object, decoder)) {
     if (draft.patch) return InvalidPatch(*draft.patch, *problem);
     return CannotBeHandled(type.gvk, *problem);
   }
@@ -54,10 +55,18 @@ Result<void> CheckTree(Call& call, const WriteOptions& options, const openapi::R
                       draft.duplicates, draft.patch);
 }
 
+namespace {
+
+void FillIn(Call& call, Json& object) {
+  DropRepeatedOwners(call, object);
+  openapi::ApplyDefaults(*call.type, object);
+}
+
+}  // namespace
+
 Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
   TRY(CheckTree(call, options, *call.type, draft));
-  DropRepeatedOwners(call, draft.object);
-  openapi::ApplyDefaults(*call.type, draft.object);
+  FillIn(call, draft.object);
   return Ok();
 }
 
@@ -68,15 +77,14 @@ Result<void> Validate(Call& call, const Json& object, const Json* live) {
   auto add = [&](std::vector<Cause> more) {
     std::move(more.begin(), more.end(), std::back_inserter(causes));
   };
-  add(openapi::ValidateObject(*call.type, object, live));
+  add(openapi::ValidateObject(*call.type, object, live, call.info.subresource));
   if (const KindRules& rules = RulesOf(*call.type); rules.validate != nullptr) {
     add(rules.validate(call, object, live));
   }
   if (causes.empty()) {
-    if (call.info.subresource.empty()) {
-      for (std::string& text : openapi::WarningsFor(*call.type, object, live)) {
-        call.Warn(std::move(text));
-      }
+    for (std::string& text :
+         openapi::WarningsFor(*call.type, object, live, call.info.subresource)) {
+      call.Warn(std::move(text));
     }
     return Ok();
   }
@@ -174,6 +182,8 @@ void RestoreParts(const Call& call, const Json& live, Json& object) {
     if (call.type->builtin) {
       const Json kept = std::exchange(object["metadata"], std::move(metadata));
       KeepInStatus(*call.type, kept, object["metadata"]);
+    } else if (const Json* owners = Find(metadata, {"managedFields"})) {
+      Set(object, {"metadata", "managedFields"}, *owners);  // as an apply has settled them
     }
     if (status.is_null()) {
       object.erase("status");
@@ -185,6 +195,8 @@ void RestoreParts(const Call& call, const Json& live, Json& object) {
     Json kept = finalizers ? *finalizers : Json::array();
     object = live;
     Set(object, {"spec", "finalizers"}, std::move(kept));
+  } else if (const KindRules& rules = RulesOf(*call.type); rules.restore != nullptr) {
+    rules.restore(call, live, object);
   }
 }
 
@@ -255,7 +267,7 @@ Result<void> MutateCreated(Call& call, const WriteOptions& options, Admit& admit
   if (!TRY(admit.Mutate(&draft.object, nullptr))) return Ok();
   TRY(PrepareIdentity(call, draft.object));
   DropStatus(*call.type, draft.object);
-  DropRepeatedOwners(call, draft.object);
+  FillIn(call, draft.object);  // what a new object's status says depends on what it has become
   return Ok();
 }
 
@@ -279,16 +291,18 @@ Result<void> MutateChanged(Call& call, const WriteOptions& options, const Json& 
 Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live, Admit& admit,
                       Draft draft) {
   Json& object = draft.object;
+  // All of it must make sense, also what this endpoint does not write.
+  TRY(CheckTree(call, options, *call.type, draft));
   TRY(CheckPreconditions(call, live, object));
   RestoreMetadata(live, object);
   RestoreParts(call, live, object);
-  TRY(Normalize(call, options, draft));
+  FillIn(call, object);
   TRY(MutateChanged(call, options, live, admit, draft));
   if (const KindRules& rules = RulesOf(*call.type); rules.prepare != nullptr) {
     TRY(rules.prepare(call, object, &live));
   }
   const bool main = call.info.subresource.empty();
-  if (call.type->tracks_generation &&
+  if (call.type->tracks_generation && draft.counts &&
       (SpecDiffers(*call.type, live, object) ||
        (main && CountedAnnotations(*call.type, live, object)))) {
     Set(object, {"metadata", "generation"}, IntAt(live, {"metadata", "generation"}) + 1);
@@ -302,23 +316,31 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   return std::move(object);
 }
 
-Status Taken(const Call& call, const Object& existing) {
-  Status taken = AlreadyExists(call.type->plural, call.type->gvk.group, existing.meta().name);
-  if (existing.meta().deletion_timestamp.empty()) return taken;
-  return Status(Reason::kAlreadyExists, "object is being deleted: " + taken.message(),
-                taken.details());
+// `made` is what was to be created: a name that may have been generated is worth another try.
+Status Taken(const Call& call, const Object& existing, const Json& made) {
+  const Status taken = AlreadyExists(call.type->plural, call.type->gvk.group, existing.meta().name);
+  std::string message = taken.message();
+  StatusDetails details = taken.details();
+  if (!StringAt(made, {"metadata", "generateName"}).empty()) {
+    message += ", the server was not able to generate a unique name for the object";
+    details.retry_after_seconds = 1;
+  }
+  const bool ending = !existing.meta().deletion_timestamp.empty();
+  return Status(Reason::kAlreadyExists, (ending ? "object is being deleted: " : "") + message,
+                std::move(details));
 }
 
 }  // namespace
 
 Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   Json& object = draft.object;
+  TRY(CheckTree(call, options, *call.type, draft));
   TRY(PrepareIdentity(call, object));
   TRY(CheckDefinition(call));
   TRY(CheckNamespace(call, StringAt(object, {"metadata", "name"})));
   TRY(CheckCapacity(call, StringAt(object, {"metadata", "name"})));
   DropStatus(*call.type, object);
-  TRY(Normalize(call, options, draft));
+  FillIn(call, object);
   Admit admit(call, options, admission::Operation::kCreate);
   TRY(MutateCreated(call, options, admit, draft));
   Set(object, {"metadata", "uid"}, NewUid());
@@ -340,7 +362,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     std::string bytes = TRY(EncodeStored(call, object));
     if (options.dry_run) {
       TRY(admit.CheckQuota(object, nullptr));
-      if (const ObjectPtr existing = call.hub.store.Get(key)) return Taken(call, *existing);
+      if (const ObjectPtr existing = call.hub.store.Get(key)) return Taken(call, *existing, object);
       return Outcome{TRY(Object::Decode(bytes, Revision())), true, false};
     }
     Txn txn;
@@ -358,7 +380,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     }
     if (generated && attempt + 1 < limits::kGenerateNameAttempts) continue;
     const ObjectPtr existing = call.hub.store.Get(key);
-    if (existing != nullptr) return Taken(call, *existing);
+    if (existing != nullptr) return Taken(call, *existing, object);
     return AlreadyExists(call.type->plural, call.type->gvk.group, name);
   }
 }

@@ -23,6 +23,8 @@ struct Draft {
   std::vector<std::string> duplicates;
   bool tracked = false;  // managedFields are already right (apply)
   std::optional<std::string> patch = {};  // the patch, as errors about its result print it
+  bool strategic = false;  // that patch is a strategic merge
+  bool counts = true;  // a change of the spec is one of what is wanted: the generation rises
 };
 
 // Drops nulls and unknown fields and checks types, by the facts of `type`: that of the call, or of a

@@ -42,6 +42,8 @@ Result<Response> RunVerb(Call& call) {
   const std::string& verb = call.info.verb;
   if (call.info.subresource == "scale") return Scale(call);
   if (call.info.subresource == "token") return RequestToken(call);
+  if (call.info.subresource == "eviction") return Evict(call);
+  if (call.info.subresource == "binding") return Bind(call);
   if (verb == "get") return Get(call);
   if (verb == "list") return List(call);
   if (verb == "watch") return Watch(call);
@@ -84,6 +86,12 @@ Status MayNot(const RequestInfo& info, const openapi::ResourceType& type) {
   return MethodNotAllowed(info.verb, type.plural, type.gvk.group);
 }
 
+// Subresources whose answer comes from where the object runs.
+bool NeedsNode(std::string_view subresource) {
+  return subresource == "attach" || subresource == "exec" || subresource == "log" ||
+         subresource == "portforward" || subresource == "proxy";
+}
+
 Result<void> CheckVerb(const RequestInfo& info, const openapi::ResourceType& type) {
   bool allowed = false;
   if (info.subresource.empty()) {
@@ -93,11 +101,8 @@ Result<void> CheckVerb(const RequestInfo& info, const openapi::ResourceType& typ
     if (sub == nullptr) {
       return type.builtin ? RouterError(404) : NotFound(type.plural, type.gvk.group, info.name);
     }
-    const bool ours = info.subresource == "status" || info.subresource == "scale" ||
-                      info.subresource == "finalize" || info.subresource == "token" ||
-                      info.subresource == "approval";
     for (const std::string& verb : sub->verbs) allowed = allowed || verb == info.verb;
-    if (!ours && allowed) {
+    if (allowed && NeedsNode(info.subresource)) {
       return Status(Reason::kMethodNotAllowed,
                     "subresource " + Quoted(info.subresource) + " has no backend in a workspace");
     }

@@ -75,6 +75,8 @@ TEST(EveryKind, GoesThroughEveryVerb) {
     EXPECT_EQ(read.body, made.body);
     EXPECT_EQ(StringAt(read.body, {"kind"}), type->gvk.kind);
     EXPECT_EQ(StringAt(read.body, {"apiVersion"}), type->gvk.ApiVersion());
+    const std::int64_t generation = type->tracks_generation ? 1 : 0;
+    EXPECT_EQ(IntAt(made.body, {"metadata", "generation"}), generation);
     auto list = hub.Get(path + "?fieldSelector=metadata.name%3D" + name);
     EXPECT_EQ(StringAt(list.body, {"kind"}), type->list_kind);
     EXPECT_EQ(Find(list.body, {"items"})->size(), 1u);
@@ -84,6 +86,8 @@ TEST(EveryKind, GoesThroughEveryVerb) {
     const Json label = {{"metadata", {{"labels", {{"touched", "yes"}}}}}};
     auto patched = hub.Do("PATCH", self, label, "application/merge-patch+json");
     EXPECT_EQ(patched.code, 200) << patched.text;
+    EXPECT_EQ(IntAt(patched.body, {"metadata", "generation"}), generation)
+        << "labels are not wanted state";
     auto same = hub.Do("PUT", self, patched.body);
     EXPECT_EQ(same.code, 200) << same.text;
     EXPECT_EQ(StringAt(same.body, {"metadata", "resourceVersion"}),
@@ -97,6 +101,8 @@ TEST(EveryKind, GoesThroughEveryVerb) {
     if (type->has_status) {
       auto status = hub.Do("PATCH", self + "/status", Json::object(), "application/merge-patch+json");
       EXPECT_EQ(status.code, 200) << status.text;
+      EXPECT_EQ(StringAt(status.body, {"metadata", "resourceVersion"}),
+                StringAt(applied.body, {"metadata", "resourceVersion"}));
     }
 
     TestWatch watch(hub, path + "?watch=1&resourceVersion=" + revision + "&fieldSelector=metadata.name%3D" + name);

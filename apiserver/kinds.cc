@@ -1,13 +1,16 @@
 #include "apiserver/kinds.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <unordered_set>
 
 #include "apiserver/auth/bootstrap_policy.h"
 #include "apiserver/escalation.h"
+#include "apiserver/pods.h"
 #include "apiserver/request_info.h"
 #include "apiserver/signing_request.h"
+#include "apiserver/write_options.h"
 #include "openapi/crd.h"
 #include "openapi/policy_types.h"
 #include "storage/object/json_path.h"
@@ -66,6 +69,33 @@ Result<void> PrepareService(Call& call, Json& object, const Json* live) {
       Set(object, {"spec", "clusterIPs"}, Json::array({ip}));
     }
   }
+  return Ok();
+}
+
+// DaemonSets. Where they are acted on, an annotation counts the changes of their template.
+
+Result<void> PrepareDaemonSet(Call& call, Json& object, const Json* live) {
+  constexpr std::string_view kCount = "deprecated.daemonset.template.generation";
+  if (!openapi::PolicyIsLive(call.workspace.type)) return Ok();
+  const Json* given = Find(live == nullptr ? object : *live, {"metadata", "annotations", kCount});
+  std::int64_t count = 0;
+  if (given != nullptr && given->is_string()) {
+    const std::string& text = given->get_ref<const std::string&>();
+    const char* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, count);
+    if (read.ec != std::errc() || read.ptr != end) {
+      return CannotBeHandled(call.type->gvk,
+                             "strconv.ParseInt: parsing " + Quoted(text) + ": invalid syntax");
+    }
+  }
+  if (live == nullptr) {
+    count = std::max<std::int64_t>(count, 1);
+  } else {
+    const Json *before = Find(*live, {"spec", "template"}),
+               *now = Find(object, {"spec", "template"});
+    if (before != nullptr && now != nullptr && *before != *now) ++count;
+  }
+  if (count > 0) Set(object, {"metadata", "annotations", kCount}, std::to_string(count));
   return Ok();
 }
 
@@ -241,6 +271,9 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
       rules[old].propagation = Propagation::kOrphan;
     }
     rules[{"apps", "deployments"}].counts_annotations = true;
+    rules[{"apps", "daemonsets"}].prepare = PrepareDaemonSet;
+    rules[kPodsResource].restore = RestorePod;
+    rules[kPodsResource].narrow = NarrowPod;
     rules[{"batch", "jobs"}].delete_warning =
         "child pods are preserved by default when jobs are deleted; set "
         "propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress "

@@ -17,6 +17,11 @@ enum class Propagation { kBackground, kOrphan, kNone };  // kNone: the kind take
 struct KindRules {
   // Fills server-owned parts of an object about to be written. `live` is null on create.
   Result<void> (*prepare)(Call& call, Json& object, const Json* live) = nullptr;
+  // Gives an object written through one of the kind's own subresources the parts of `live` that
+  // this subresource does not write. The object may still be of any shape.
+  void (*restore)(const Call& call, const Json& live, Json& object) = nullptr;
+  // The same for an applied configuration: drops what the subresource does not write.
+  void (*narrow)(const Call& call, Json& config) = nullptr;
   // Field errors beyond the schema's.
   std::vector<Cause> (*validate)(const Call& call, const Json& object, const Json* live) = nullptr;
   // Further operations of the transaction that creates or removes the object.

@@ -1,4 +1,5 @@
 #include "apiserver/commit.h"
+#include "apiserver/kinds.h"
 #include "apiserver/names.h"
 #include "apiserver/patch_document.h"
 #include "apiserver/render.h"
@@ -19,7 +20,8 @@ Result<void> CheckKind(const Call& call, const Json& patched, const std::string&
 }
 
 Result<Response> RunApply(Call& call, const WriteOptions& options) {
-  const Json config = TRY(ReadApply(call, options, call.type->gvk));
+  Json config = TRY(ReadApply(call, options, call.type->gvk));
+  if (auto narrow = RulesOf(*call.type).narrow; narrow != nullptr) narrow(call, config);
   const Writer writer = WriterOf(call, options);
   TRY(call.hub.store.Freshen());
   if (call.hub.store.Get(call.Key()) == nullptr) {
@@ -60,7 +62,8 @@ Result<Response> Patch(Call& call) {
     }
     TRY(CheckKind(call, made.tree, made.shown));
     TRY(CheckIdentity(call, made.tree));
-    return Draft{std::move(made.tree), patch.duplicates, false, std::move(made.shown)};
+    return Draft{std::move(made.tree), patch.duplicates, false, std::move(made.shown),
+                 type == PatchType::kStrategic};
   }));
   return RenderObject(call, 200, outcome.object);
 }

@@ -233,6 +233,7 @@ Result<Response> Review(Call& call) {
       {"SubjectAccessReview", SubjectAccess},
       {"TokenReview", TokenReview},
   };
+  if (call.type->gvk.kind == "Binding") return Bind(call);
   auto it = kAnswers.find(call.type->gvk.kind);
   if (it == kAnswers.end()) {
     return MethodNotAllowed("create", call.type->plural, call.type->gvk.group);

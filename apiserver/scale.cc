@@ -81,7 +81,8 @@ Result<Json> WantedScale(Call& call, const WriteOptions& options, const Json& cu
     const PatchType type = TRY(PatchTypeOf(call));
     ParsedJson patch = TRY(ReadPatch(call, type));
     PatchedTree made = TRY(PatchTree(type, ScaleType().schema, current, patch.value));
-    draft = {std::move(made.tree), std::move(patch.duplicates), false, std::move(made.shown)};
+    draft = {std::move(made.tree), std::move(patch.duplicates), false, std::move(made.shown),
+             type == PatchType::kStrategic};
   }
   TRY(CheckTree(call, options, ScaleType(), draft));
   TRY(CheckIdentity(call, draft.object));

@@ -21,6 +21,11 @@ Result<Response> Review(Call& call);
 // Create of a service account's token.
 Result<Response> RequestToken(Call& call);
 
+// Create of an eviction: the pod is deleted when its disruption budget allows it.
+Result<Response> Evict(Call& call);
+// Create of a binding: the pod gets its node, once.
+Result<Response> Bind(Call& call);
+
 // The scale subresource of any kind that has one; get, update and patch.
 Result<Response> Scale(Call& call);
 

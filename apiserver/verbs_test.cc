@@ -320,6 +320,26 @@ TEST_F(Verbs, StatusAndScaleAreApart) {
   EXPECT_EQ(StringAt(noted.body, {"metadata", "annotations", "a"}), "1");
 }
 
+TEST_F(Verbs, ListsWithoutElementsAreShownAsTheOriginalStoresThem) {
+  const std::string roles = "/clusters/wds1/apis/rbac.authorization.k8s.io/v1/clusterroles";
+  const auto role =
+      hub.Do("POST", roles, {{"metadata", {{"name", "r"}}}, {"rules", Json::array()}});
+  ASSERT_EQ(role.code, 201) << role.text;
+  EXPECT_TRUE(role.body.at("rules").is_null());
+  Json again = role.body;
+  again["rules"] = Json::array();
+  EXPECT_EQ(RevisionOf(hub.Do("PUT", roles + "/r", again).body), RevisionOf(role.body));
+  const auto slice =
+      hub.Do("POST", "/clusters/wds1/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+             {{"metadata", {{"name", "s"}}},
+              {"addressType", "IPv4"},
+              {"endpoints", Json::array()},
+              {"ports", Json::array()}});
+  ASSERT_EQ(slice.code, 201) << slice.text;
+  EXPECT_TRUE(slice.body.at("endpoints").is_null());
+  EXPECT_TRUE(slice.body.at("ports").is_null());
+}
+
 TEST_F(Verbs, TablesAndPartialMetadata) {
   hub.Do("POST", kMaps, ConfigMap("a", {{"k", "v"}}));
   auto table = hub.GetAs(kMaps, "application/json;as=Table;v=v1;g=meta.k8s.io,application/json");

@@ -57,6 +57,58 @@ TEST_F(Watch, WatchListEndsTheInitialEventsWithABookmark) {
   EXPECT_EQ(hub.Get(kMaps + "?watch=1&resourceVersionMatch=NotOlderThan").code, 422);
 }
 
+TEST_F(Watch, TheEndOfTheInitialEventsIsToldOnceAndOnlyToWhoAsked) {
+  hub.Do("POST", kMaps, ConfigMap("a"));
+  const std::string list =
+      kMaps + "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+  TestWatch asked(hub, list + "&allowWatchBookmarks=true&timeoutSeconds=1");
+  TestWatch silent(hub, list + "&timeoutSeconds=1");
+  hub.Do("POST", kMaps, ConfigMap("b"));
+  int ends = 0;
+  std::string revision;
+  for (Json event = asked.Next(); !event.is_null(); event = asked.Next()) {
+    if (StringAt(event, {"type"}) != "BOOKMARK") continue;
+    const Json* mark =
+        Find(event, {"object", "metadata", "annotations", "k8s.io/initial-events-end"});
+    ends += mark != nullptr ? 1 : 0;
+    revision = StringAt(event, {"object", "metadata", "resourceVersion"});
+  }
+  EXPECT_EQ(ends, 1);
+  EXPECT_EQ(revision, StringAt(hub.Get(kMaps + "/b").body, {"metadata", "resourceVersion"}));
+  std::vector<std::string> shown;
+  for (Json event = silent.Next(); !event.is_null(); event = silent.Next())
+    shown.push_back(Shown(event));
+  EXPECT_EQ(shown, (std::vector<std::string>{"ADDED a", "ADDED b"}));
+}
+
+TEST_F(Watch, ResumesAfterEveryRevision) {
+  std::string start = StringAt(hub.Get(kMaps).body, {"metadata", "resourceVersion"});
+  std::vector<std::string> told, revisions = {start};
+  auto note = [&](const std::string& what, const std::string& revision) {
+    told.push_back(what + " " + revision);
+    revisions.push_back(revision);
+  };
+  for (int i = 0; i < 6; ++i) {
+    const std::string name = "m" + std::to_string(i % 3), self = kMaps + "/" + name;
+    auto made = hub.Do("POST", kMaps, ConfigMap(name, {{"round", std::to_string(i)}}));
+    note("ADDED " + name, StringAt(made.body, {"metadata", "resourceVersion"}));
+    auto changed = hub.Do("PUT", self, ConfigMap(name, {{"round", "x"}}));
+    note("MODIFIED " + name, StringAt(changed.body, {"metadata", "resourceVersion"}));
+    ASSERT_EQ(hub.Do("DELETE", self).code, 200);
+    // A deletion has a revision of its own, which nothing but the event and lists tell.
+    note("DELETED " + name, StringAt(hub.Get(kMaps).body, {"metadata", "resourceVersion"}));
+  }
+  for (std::size_t from = 0; from < revisions.size(); ++from) {
+    TestWatch watch(hub, kMaps + "?watch=1&resourceVersion=" + revisions[from]);
+    for (std::size_t i = from; i < told.size(); ++i) {
+      const Json event = watch.Next();
+      ASSERT_EQ(Shown(event) + " " + StringAt(event, {"object", "metadata", "resourceVersion"}),
+                told[i])
+          << "from " << revisions[from];
+    }
+  }
+}
+
 TEST_F(Watch, SelectorsTurnChangesIntoArrivalsAndDepartures) {
   TestWatch watch(hub, kMaps + "?watch=1&labelSelector=in%3Dyes");
   Json object = ConfigMap("a");

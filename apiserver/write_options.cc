@@ -13,6 +13,8 @@
 namespace mailroom::apiserver {
 namespace {
 
+constexpr std::string_view kDeleteOptions = "DeleteOptions";
+
 Result<bool> ParseDryRun(const std::vector<std::string>& values, std::string_view kind) {
   for (const std::string& value : values) {
     if (value != "All") {
@@ -197,7 +199,8 @@ Result<Encoding> BodyEncoding(const Call& call) {
                     accepted);
 }
 
-Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected) {
+Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected,
+                        std::string_view older) {
   auto decoded = DecodeText(call);
   if (!decoded.ok()) {
     if (decoded.error().reason() != Reason::kBadRequest) return std::move(decoded).error();
@@ -213,6 +216,10 @@ Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected) {
                       " into Go value of type struct { APIVersion string "
                       "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
                       "\"json:\\\"kind,omitempty\\\"\" } (" + BodySummary(call.request.body) + ")");
+  }
+  if (!older.empty() && KindOf(body.tree, expected) ==
+                            GroupVersionKind{expected.group, std::string(older), expected.kind}) {
+    body.tree["apiVersion"] = expected.ApiVersion();
   }
   if (call.type->builtin || expected.group != call.type->gvk.group) {
     TRY(CheckBuiltinKind(call, KindOf(body.tree, expected), expected));
@@ -262,8 +269,6 @@ Status InvalidPatch(const std::string& patch, const std::string& why) {
 }
 
 Result<DeleteRequest> ParseDelete(const Call& call) {
-  constexpr std::string_view kKind = "DeleteOptions";
-  DeleteRequest request;
   Json options = Json::object();
   if (!call.request.body.empty()) {
     // Option objects are built-in whatever the resource is, so their protobuf form is always read.
@@ -273,7 +278,8 @@ Result<DeleteRequest> ParseDelete(const Call& call) {
     if (!decoded.ok()) return std::move(decoded).error();
     options = std::move(*decoded);
     if (!options.is_object()) return BadRequest("the body must be a DeleteOptions object");
-    if (const std::string kind = StringAt(options, {"kind"}); !kind.empty() && kind != kKind) {
+    if (const std::string kind = StringAt(options, {"kind"});
+        !kind.empty() && kind != kDeleteOptions) {
       return Status(Reason::kUnknown, 500,
                     "no kind " + Quoted(kind) + " is registered for version \"meta.k8s.io/v1\" in "
                     "scheme \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/"
@@ -294,7 +300,12 @@ Result<DeleteRequest> ParseDelete(const Call& call) {
     if (query.Has("propagationPolicy")) options["propagationPolicy"] = query.Get("propagationPolicy");
     if (query.Has("dryRun")) options["dryRun"] = query.All("dryRun");
   }
-  request.dry_run = TRY(ParseDryRun(StringsAt(options, {"dryRun"}), kKind));
+  return DeleteRequestOf(options);
+}
+
+Result<DeleteRequest> DeleteRequestOf(const Json& options) {
+  DeleteRequest request;
+  request.dry_run = TRY(ParseDryRun(StringsAt(options, {"dryRun"}), kDeleteOptions));
   if (const Json* grace = Find(options, {"gracePeriodSeconds"}); grace && grace->is_number_integer()) {
     request.grace_seconds = grace->get<std::int64_t>();
   }
@@ -304,7 +315,7 @@ Result<DeleteRequest> ParseDelete(const Call& call) {
   const Json* orphan = Find(options, {"orphanDependents"});
   if (orphan != nullptr && orphan->is_boolean()) {
     if (!request.propagation.empty()) {
-      return Invalid(kKind, "meta.k8s.io", "",
+      return Invalid(kDeleteOptions, "meta.k8s.io", "",
                      {InvalidValue("propagationPolicy", Quoted(request.propagation),
                                    "orphanDependents and deletionPropagation cannot be both set")});
     }
@@ -313,7 +324,7 @@ Result<DeleteRequest> ParseDelete(const Call& call) {
   }
   if (!request.propagation.empty() && request.propagation != "Background" &&
       request.propagation != "Foreground" && request.propagation != "Orphan") {
-    return Invalid(kKind, "meta.k8s.io", "",
+    return Invalid(kDeleteOptions, "meta.k8s.io", "",
                    {UnsupportedValue("propagationPolicy", Quoted(request.propagation),
                                         {"Foreground", "Background", "Orphan", "nil"})});
   }

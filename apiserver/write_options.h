@@ -34,8 +34,9 @@ struct Body {
   std::vector<std::string> duplicates;  // problems of the text, for fieldValidation
 };
 // Decodes the request body as an object of the call's type (or, for a subresource, of its own
-// kind), checking apiVersion and kind.
-Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected);
+// kind), checking apiVersion and kind. A body in the `older` version of that kind is taken, too.
+Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected,
+                        std::string_view older = "");
 
 // Reports unknown and duplicate fields by the chosen validation: an error, warnings, or nothing.
 Result<void> ReportFields(Call& call, const WriteOptions& options, const GroupVersionKind& kind,
@@ -55,5 +56,7 @@ struct DeleteRequest {
   std::string uid, resource_version;  // preconditions
 };
 Result<DeleteRequest> ParseDelete(const Call& call);
+// The same of a DeleteOptions object.
+Result<DeleteRequest> DeleteRequestOf(const Json& options);
 
 }  // namespace mailroom::apiserver

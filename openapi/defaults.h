@@ -4,6 +4,7 @@
 // any thread.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "openapi/schema.h"
@@ -15,6 +16,9 @@ namespace mailroom::openapi {
 void SettleShape(const Schema& schema, Json& value);
 // Fills defaults along the schema, outer types first.
 void ApplyBuiltinDefaults(const Schema& schema, Json& value);
+
+// The quality of service of a pod by what it asks for; what its status says does not count.
+std::string QosClassOf(const Json& pod);
 
 // A computed default: changes the object of the type it is listed under.
 using DefaultFunction = void (*)(Json& object);

@@ -66,27 +66,23 @@ void HostNetworkPorts(Json& pod) {
 }
 
 // The positive amounts of cpu and memory in a list of resources, by name.
-Json ComputeAmounts(const Json& container, std::string_view list) {
+Json ComputeAmounts(const Json& owner, std::string_view list) {
   Json amounts = Json::object();
   for (const char* name : {"cpu", "memory"}) {
-    const std::string text = StringAt(container, {"resources", list, name});
+    const std::string text = StringAt(owner, {"resources", list, name});
     if (QuantityMillis(text).value_or(0) > 0) amounts[name] = CanonicalQuantity(text);
   }
   return amounts;
 }
 
+void NegativeGrace(Json& pod) {
+  if (IntAt(pod, {"spec", "terminationGracePeriodSeconds"}) >= 0) return;
+  Set(pod, {"spec", "terminationGracePeriodSeconds"}, 1);
+}
+
 void QosClass(Json& pod) {
   if (!StringAt(pod, {"status", "qosClass"}).empty()) return;
-  bool any = false, guaranteed = true;
-  for (const char* list : {"containers", "initContainers"}) {
-    for (const Json& container : ItemsAt(pod, {"spec", list})) {
-      const Json requests = ComputeAmounts(container, "requests");
-      const Json limits = ComputeAmounts(container, "limits");
-      any |= !requests.empty() || !limits.empty();
-      guaranteed &= limits.size() == 2 && requests == limits;
-    }
-  }
-  Set(pod, {"status", "qosClass"}, !any ? "BestEffort" : (guaranteed ? "Guaranteed" : "Burstable"));
+  Set(pod, {"status", "qosClass"}, QosClassOf(pod));
 }
 
 // `latest`, also when neither tag nor digest is given.
@@ -225,10 +221,11 @@ void PolicyTypes(Json& spec) {
   Set(spec, {"policyTypes"}, types);
 }
 
-constexpr std::array<std::pair<std::string_view, DefaultFunction>, 19> kFunctions = {{
+constexpr std::array<std::pair<std::string_view, DefaultFunction>, 20> kFunctions = {{
     {"namespaceNameLabel", NamespaceNameLabel},
     {"requestsFromLimits", RequestsFromLimits},
     {"hostNetworkPorts", HostNetworkPorts},
+    {"negativeGrace", NegativeGrace},
     {"qosClass", QosClass},
     {"serviceAccountAlias", ServiceAccountAlias},
     {"claimTemplateKinds", ClaimTemplateKinds},
@@ -248,6 +245,30 @@ constexpr std::array<std::pair<std::string_view, DefaultFunction>, 19> kFunction
 }};
 
 }  // namespace
+
+std::string QosClassOf(const Json& pod) {
+  bool any = false, guaranteed = true;
+  auto count = [&](const Json& owner) {
+    const Json requests = ComputeAmounts(owner, "requests"),
+               limits = ComputeAmounts(owner, "limits");
+    any |= !requests.empty() || !limits.empty();
+    guaranteed &= limits.size() == 2 && requests == limits;
+  };
+  auto of_the_pod = [&](std::string_view list) {
+    const Json* amounts = Find(pod, {"spec", "resources", list});
+    return amounts != nullptr && !amounts->empty();
+  };
+  if (of_the_pod("requests") || of_the_pod("limits")) {
+    count(*Find(pod, {"spec"}));
+  } else {
+    for (const char* list : {"containers", "initContainers"}) {
+      const Json* containers = Find(pod, {"spec", list});
+      if (containers == nullptr || !containers->is_array()) continue;
+      for (const Json& container : *containers) count(container);
+    }
+  }
+  return !any ? "BestEffort" : (guaranteed ? "Guaranteed" : "Burstable");
+}
 
 DefaultFunction FindDefaultFunction(std::string_view name) {
   for (const auto& [known, function] : kFunctions) {

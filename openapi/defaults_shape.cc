@@ -55,6 +55,12 @@ bool ShowsWhenMissing(const Schema& parent, const Property& property) {
   return property.always || IsStructure(schema) || schema.wire == Wire::kQuantity;
 }
 
+// Stored as protobuf, where a list without elements is no list.
+bool IsForgottenWhenEmpty(const Schema& parent, const Property& property, const Json& value) {
+  if (property.pointer || !property.always || !value.is_array() || !value.empty()) return false;
+  return !parent.name.starts_with("apiextensions/") && !parent.name.starts_with("apiregistration/");
+}
+
 void AddMissing(const Property& property, Json& object) {
   const Schema& schema = *property.schema;
   if (schema.type == Type::kArray || IsTime(schema)) {
@@ -112,6 +118,7 @@ void SettleShape(const Schema& schema, Json& value) {
       member = value.erase(member);
     } else {
       SettleShape(*property->schema, *member);
+      if (IsForgottenWhenEmpty(schema, *property, *member)) *member = nullptr;
       ++member;
     }
   }

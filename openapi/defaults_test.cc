@@ -124,7 +124,7 @@ spec:
   progressDeadlineSeconds: 600
   strategy: {type: Recreate}
   selector: {}
-  template: {metadata: {}, spec: {dnsPolicy: ClusterFirst, restartPolicy: Always, securityContext: {}, terminationGracePeriodSeconds: 30, schedulerName: default-scheduler, containers: []}}
+  template: {metadata: {}, spec: {dnsPolicy: ClusterFirst, restartPolicy: Always, securityContext: {}, terminationGracePeriodSeconds: 30, schedulerName: default-scheduler, containers: null}}
 status: {}
 )"},
     {"StatefulSet",
@@ -151,7 +151,7 @@ spec:
       securityContext: {}
       terminationGracePeriodSeconds: 30
       schedulerName: default-scheduler
-      containers: []
+      containers: null
   volumeClaimTemplates:
   - apiVersion: v1
     kind: PersistentVolumeClaim
@@ -207,7 +207,7 @@ spec:
   suspend: false
   manualSelector: false
   podReplacementPolicy: TerminatingOrFailed
-  template: {metadata: {labels: {x: y}}, spec: {dnsPolicy: ClusterFirst, restartPolicy: Never, securityContext: {}, terminationGracePeriodSeconds: 30, schedulerName: default-scheduler, containers: []}}
+  template: {metadata: {labels: {x: y}}, spec: {dnsPolicy: ClusterFirst, restartPolicy: Never, securityContext: {}, terminationGracePeriodSeconds: 30, schedulerName: default-scheduler, containers: null}}
 status: {}
 )"},
     {"RoleBinding",

@@ -70,10 +70,11 @@ std::vector<Cause> ValidateCustom(const ResourceType& type, const Json& object, 
 
 }  // namespace
 
-std::vector<Cause> ValidateObject(const ResourceType& type, const Json& object, const Json* old) {
+std::vector<Cause> ValidateObject(const ResourceType& type, const Json& object, const Json* old,
+                                  std::string_view subresource) {
   if (type.schema == nullptr) return {};
   if (!type.builtin) return ValidateCustom(type, object, old);
-  return ValidateBuiltin(type, object, old);
+  return ValidateBuiltin(type, object, old, subresource);
 }
 
 }  // namespace mailroom::openapi

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "openapi/resource_type.h"
@@ -10,18 +11,24 @@
 
 namespace mailroom::openapi {
 
+// Whose words are used: those of the decoder of JSON, or of the one that takes in the result of a
+// strategic merge patch (`unrecognized type: int32`).
+enum class Decoder { kJson, kTree };
 // Wrong JSON types in a built-in object or in the metadata of a custom one: the text of the 400
 // answer (`json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of
 // type int32`), or nothing.
-std::optional<std::string> CheckBuiltinTypes(const ResourceType& type, const Json& object);
+std::optional<std::string> CheckBuiltinTypes(const ResourceType& type, const Json& object,
+                                             Decoder decoder = Decoder::kJson);
 // Field errors of the object by schema (custom resources) or kind rules (built-ins). `old` is
-// null on create; with it, unchanged invalid parts are tolerated (ratcheting).
-std::vector<Cause> ValidateObject(const ResourceType& type, const Json& object, const Json* old);
+// null on create; with it, unchanged invalid parts are tolerated (ratcheting). What may change
+// can depend on the subresource that is written.
+std::vector<Cause> ValidateObject(const ResourceType& type, const Json& object, const Json* old,
+                                  std::string_view subresource = "");
 // metadata.name, labels, annotations, ownerReferences, finalizers. `old` is null on create.
 std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object, const Json* old);
-// Texts of Warning headers for an object that is accepted on the main endpoint; `old` is null on
-// create.
-std::vector<std::string> WarningsFor(const ResourceType& type, const Json& object, const Json* old);
+// Texts of Warning headers for an object that is accepted; `old` is null on create.
+std::vector<std::string> WarningsFor(const ResourceType& type, const Json& object, const Json* old,
+                                     std::string_view subresource = "");
 // Keys and values of a labels object (null: none); `field` is its path.
 std::vector<Cause> ValidateLabels(const Json* labels, const std::string& field);
 std::vector<Cause> ValidateAnnotations(const Json* annotations, const std::string& field);

@@ -190,14 +190,15 @@ void CheckDeclared(const Schema& schema, const Json& value, const std::string& p
   }
 }
 
-std::vector<Cause> ValidateBuiltin(const ResourceType& type, const Json& object, const Json* old) {
+std::vector<Cause> ValidateBuiltin(const ResourceType& type, const Json& object, const Json* old,
+                                   std::string_view subresource) {
   std::vector<Cause> causes;
   if (type.gvk.group == "apiextensions.k8s.io") return causes;
   // Admission's own kinds say all of it themselves, in another order.
   if (type.gvk.group != "admissionregistration.k8s.io") {
     CheckDeclared(*type.schema, object, "", causes);
   }
-  const BuiltinCheck check{object, old, causes};
+  const BuiltinCheck check{object, old, causes, subresource};
   for (const KindRow& row : kKinds) {
     if (row.group == type.gvk.group && row.kind == type.gvk.kind) {
       row.check(check);

@@ -19,6 +19,7 @@ struct BuiltinCheck {
   const Json& object;
   const Json* old;  // null on create
   std::vector<Cause>& causes;
+  std::string_view subresource = "";  // that is written
 
   void Required(const std::string& field, std::string detail = "") const;
   void Invalid(const std::string& field, const Json& value, std::string detail) const;
@@ -29,7 +30,8 @@ struct BuiltinCheck {
   void NonNegative(Path path) const;
 };
 
-std::vector<Cause> ValidateBuiltin(const ResourceType& type, const Json& object, const Json* old);
+std::vector<Cause> ValidateBuiltin(const ResourceType& type, const Json& object, const Json* old,
+                                   std::string_view subresource);
 
 // Required members and enumerations by the type facts; status and metadata are passed over.
 void CheckDeclared(const Schema& schema, const Json& value, const std::string& path,

@@ -251,6 +251,21 @@ TEST(ValidateBuiltin, ChecksUpdates) {
        "{spec: {containers: [{name: a, image: j}], tolerations: [{operator: Exists}]}}",
        {}},
       {kPod,
+       "{spec: {containers: [{name: a, image: i}], tolerations: [{key: k, operator: Exists}]}}",
+       kOnePod,
+       {"spec.tolerations: Forbidden: existing toleration can not be modified except its "
+        "tolerationSeconds"}},
+      {kPod,
+       kOnePod,
+       "{spec: {containers: [{name: a, image: i}], schedulingGates: [{name: example.com/g}]}}",
+       {"spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new "
+        "scheduling "
+        "gate 'example.com/g'"}},
+      {kPod,
+       kOnePod,
+       "{spec: {containers: [{name: a, image: i}, {name: b, image: i}]}}",
+       {"spec.containers: Forbidden: pod updates may not add or remove containers"}},
+      {kPod,
        kOnePod,
        "{spec: {containers: [{name: b, image: i}]}}",
        {"spec: Forbidden: pod updates may not change fields other than "

@@ -70,7 +70,29 @@ void CheckContainer(const PodCheck& pod, const Json& container, const std::strin
 void Refuse(const BuiltinCheck& check, const Json& container, const std::string& path,
             std::initializer_list<const char*> members, const std::string& why) {
   for (const char* member : members) {
-    if (Find(container, {member}) != nullptr) check.Forbidden(path + "." + member, why);
+    const Json* value = Find(container, {member});
+    if (value == nullptr || (value->is_structured() && value->empty())) continue;
+    check.Forbidden(path + "." + member, why);
+  }
+}
+
+// Containers that come later look into the pod; they are no part of what it does.
+void CheckEphemeral(const PodCheck& pod, const Json& container, const std::string& path,
+                    const std::set<std::string>& targets) {
+  const std::string why = "cannot be set for an Ephemeral Container";
+  const std::string target = StringAt(container, {"targetContainerName"});
+  if (!target.empty() && !targets.contains(target)) {
+    pod.check.causes.push_back({"FieldValueNotFound", "Not found: " + Quoted(target),
+                                path + ".targetContainerName"});
+  }
+  Refuse(pod.check, container, path,
+         {"ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules",
+          "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"},
+         why);
+  const Json& mounts = ArrayAt(container, {"volumeMounts"});
+  for (std::size_t i = 0; i < mounts.size(); ++i) {
+    Refuse(pod.check, mounts[i], Indexed(path + ".volumeMounts", i), {"subPath", "subPathExpr"},
+           why);
   }
 }
 
@@ -101,12 +123,11 @@ void CheckContainers(const PodCheck& pod) {
     }
   }
   const Json& later = ArrayAt(pod.spec, {"ephemeralContainers"});
+  const std::set<std::string> targets = names;
   for (std::size_t i = 0; i < later.size(); ++i) {
     const std::string path = Indexed(pod.path + ".ephemeralContainers", i);
     CheckContainer(pod, later[i], path, names);
-    Refuse(check, later[i], path,
-           {"ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"},
-           "cannot be set for an Ephemeral Container");
+    CheckEphemeral(pod, later[i], path, targets);
   }
 }
 

@@ -1,4 +1,4 @@
-// Pods: what concerns the pod as a whole, and what an update may change.
+// Pods: what concerns the pod as a whole.
 #include "openapi/validate_pods.h"
 
 #include <algorithm>
@@ -105,47 +105,6 @@ void CheckHostNetwork(const PodCheck& pod) {
   }
 }
 
-// The spec with everything an update may change taken from `old`.
-Json WithMutableParts(Json spec, const Json& old) {
-  for (const char* list : {"containers", "initContainers"}) {
-    Json* now = Find(spec, {list});
-    const Json& before = ArrayAt(old, {list});
-    if (now == nullptr || !now->is_array() || now->size() != before.size()) continue;
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      Set((*now)[i], {"image"}, StringAt(before[i], {"image"}));
-    }
-  }
-  for (const char* member :
-       {"activeDeadlineSeconds", "tolerations", "schedulingGates", "ephemeralContainers"}) {
-    if (const Json* before = Find(old, {member})) {
-      Set(spec, {member}, *before);
-    } else {
-      Erase(spec, {member});
-    }
-  }
-  if (IntAt(old, {"terminationGracePeriodSeconds"}) < 0 &&
-      IntAt(spec, {"terminationGracePeriodSeconds"}) == 1) {
-    Set(spec, {"terminationGracePeriodSeconds"}, IntAt(old, {"terminationGracePeriodSeconds"}));
-  }
-  // Binding writes the node once.
-  if (StringAt(old, {"nodeName"}).empty()) Erase(spec, {"nodeName"});
-  return spec;
-}
-
-void CheckDeadline(const BuiltinCheck& check) {
-  const Json* now = Find(check.object, {"spec", "activeDeadlineSeconds"});
-  const Json* before = Find(*check.old, {"spec", "activeDeadlineSeconds"});
-  if (before == nullptr || !before->is_number_integer()) return;
-  if (now == nullptr) {
-    return check.Invalid("spec.activeDeadlineSeconds", Json(),
-                         "must not update from a positive integer to nil value");
-  }
-  if (now->is_number_integer() && now->get<std::int64_t>() > before->get<std::int64_t>()) {
-    check.Invalid("spec.activeDeadlineSeconds", *now,
-                  "must be less than or equal to previous value");
-  }
-}
-
 }  // namespace
 
 std::string Indexed(const std::string& path, std::size_t i) {
@@ -164,6 +123,10 @@ void CheckPodSpec(const BuiltinCheck& check, const Json& spec, const std::string
   CheckNameServers(pod);
   CheckNames(pod);
   CheckHostAliases(pod);
+  if (path != "spec" && !ArrayAt(spec, {"ephemeralContainers"}).empty()) {
+    check.Forbidden(path + ".ephemeralContainers",
+                    "ephemeral containers not allowed in pod template");
+  }
   const Json* deadline = Find(spec, {"activeDeadlineSeconds"});
   if (deadline != nullptr && deadline->is_number_integer() &&
       (deadline->get<std::int64_t>() < 1 || deadline->get<std::int64_t>() > INT32_MAX)) {
@@ -182,16 +145,10 @@ void CheckPod(const BuiltinCheck& check) {
   static const Json kNone = Json::object();
   const Json* spec = Find(check.object, {"spec"});
   CheckPodSpec(check, spec == nullptr ? kNone : *spec, "spec");
-  if (check.old == nullptr || spec == nullptr) return;
-  CheckDeadline(check);
-  const Json* before = Find(*check.old, {"spec"});
-  if (before == nullptr || *before == *spec || WithMutableParts(*spec, *before) == *before) return;
-  check.Forbidden(
-      "spec",
-      "pod updates may not change fields other than `spec.containers[*].image`,"
-      "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
-      "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set "
-      "to 1 if it was previously negative)");
+  if (check.old != nullptr) return CheckPodChange(check);
+  if (!ArrayAt(check.object, {"spec", "ephemeralContainers"}).empty()) {
+    check.Forbidden("spec.ephemeralContainers", "cannot be set on create");
+  }
 }
 
 }  // namespace mailroom::openapi

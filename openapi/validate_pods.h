@@ -30,6 +30,9 @@ void CheckPodSecurity(const PodCheck& pod);
 // Node selector, affinity, tolerations, spreading and gates.
 void CheckScheduling(const PodCheck& pod);
 
+// What an update may change, by the subresource it is written through.
+void CheckPodChange(const BuiltinCheck& check);
+
 // Parts of one container; `path` is where it stands.
 void CheckEnvironment(const BuiltinCheck& check, const Json& container, const std::string& path);
 void CheckMounts(const PodCheck& pod, const Json& container, const std::string& path);

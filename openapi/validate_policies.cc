@@ -102,6 +102,9 @@ void CheckDisruptionBudget(const BuiltinCheck& check) {
   if (const Json* selector = Find(*spec, {"selector"})) {
     CheckSelector(check, *selector, "spec.selector");
   }
+  for (const char* count : {"disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"}) {
+    check.NonNegative({"status", count});
+  }
 }
 
 void CheckAutoscaler(const BuiltinCheck& check) {

@@ -48,8 +48,34 @@ std::string TypeText(const Schema& schema) {
   }
 }
 
+// How Go names the type of a value in a decoded tree.
+std::string TreeKind(const Json& value) {
+  if (value.is_object()) return "map";
+  if (value.is_array()) return "slice";
+  if (value.is_number()) return value.is_number_integer() ? "int64" : "float64";
+  return KindText(value);
+}
+
+// What is said of a value in a tree that does not fit. Go turns an integer into a string, but this
+// is not meant, nor is a number cut off at its point.
+std::string TreeFault(const Schema& schema, const Json& value) {
+  const std::string kind = TreeKind(value);
+  if (schema.type == Type::kArray || schema.wire == Wire::kBytes) {
+    return "cannot restore slice from " + kind;
+  }
+  if (schema.wire == Wire::kMap) return "cannot restore map from " + kind;
+  if (schema.wire == Wire::kMessage) return "cannot restore struct from: " + kind;
+  const bool text = schema.wire == Wire::kString;
+  const bool integer = schema.wire == Wire::kInt32 || schema.wire == Wire::kInt64;
+  if ((text && kind == "int64") || (integer && kind == "float64")) {
+    return "cannot convert " + kind + " to " + TypeText(schema);
+  }
+  return "unrecognized type: " + (text ? "string" : TypeText(schema));
+}
+
 class TypeChecker {
  public:
+  explicit TypeChecker(Decoder decoder) : decoder_(decoder) {}
   std::optional<std::string> Run(const Schema& schema, const Json& object) {
     structure_ = &schema;
     Visit(schema, object);
@@ -57,7 +83,15 @@ class TypeChecker {
   }
 
  private:
-  void Fail(const std::string& value, const Schema& schema) {
+  void Fail(const Json& value, const Schema& schema, bool with_value = false) {
+    if (decoder_ == Decoder::kTree) {
+      fault_ = TreeFault(schema, value);
+      return;
+    }
+    Tell(KindText(value) + (with_value ? " " + DumpJson(value) : ""), schema);
+  }
+
+  void Tell(const std::string& value, const Schema& schema) {
     if (path_.empty()) {
       fault_ = "json: cannot unmarshal " + value + " into Go value of type " + TypeText(schema);
       return;
@@ -76,16 +110,16 @@ class TypeChecker {
       case Wire::kMap:
         return VisitMap(schema, value);
       case Wire::kString:
-        if (!value.is_string()) Fail(KindText(value), schema);
+        if (!value.is_string()) Fail(value, schema);
         return;
       case Wire::kBool:
-        if (!value.is_boolean()) Fail(KindText(value), schema);
+        if (!value.is_boolean()) Fail(value, schema);
         return;
       case Wire::kInt32:
       case Wire::kInt64:
         return VisitInteger(schema, value);
       case Wire::kDouble:
-        if (!value.is_number()) Fail(KindText(value), schema);
+        if (!value.is_number()) Fail(value, schema);
         return;
       case Wire::kBytes:
         return VisitBytes(schema, value);
@@ -103,12 +137,12 @@ class TypeChecker {
   }
 
   void VisitArray(const Schema& schema, const Json& value) {
-    if (!value.is_array()) return Fail(KindText(value), schema);
+    if (!value.is_array()) return Fail(value, schema);
     for (const Json& item : value) Visit(*schema.items, item);
   }
 
   void VisitStructure(const Schema& schema, const Json& value) {
-    if (!value.is_object()) return Fail(KindText(value), schema);
+    if (!value.is_object()) return Fail(value, schema);
     const Schema* outer = structure_;
     const std::size_t length = path_.size();
     for (const auto& [name, member] : value.items()) {
@@ -125,25 +159,26 @@ class TypeChecker {
   }
 
   void VisitMap(const Schema& schema, const Json& value) {
-    if (!value.is_object()) return Fail(KindText(value), schema);
+    if (!value.is_object()) return Fail(value, schema);
     for (const Json& member : value) Visit(*schema.additional, member);
   }
 
   void VisitInteger(const Schema& schema, const Json& value) {
-    if (!value.is_number()) return Fail(KindText(value), schema);
+    if (!value.is_number()) return Fail(value, schema);
     if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) {
-      return Fail("number " + DumpJson(value), schema);
+      return Fail(value, schema, true);
     }
     const bool fits = value.is_number_integer() &&
                       (schema.wire == Wire::kInt64 || (value.get<std::int64_t>() >= INT32_MIN &&
                                                        value.get<std::int64_t>() <= INT32_MAX));
-    if (!fits) Fail("number " + DumpJson(value), schema);
+    if (!fits) Fail(value, schema, true);
   }
 
   void VisitBytes(const Schema& schema, const Json& value) {
-    if (!value.is_string()) return Fail(KindText(value), schema);
+    if (!value.is_string()) return Fail(value, schema);
     if (auto at = Base64Fault(value.get_ref<const std::string&>())) {
       fault_ = "illegal base64 data at input byte " + std::to_string(*at);
+      if (decoder_ == Decoder::kTree) *fault_ = "error decoding from json: " + *fault_;
     }
   }
 
@@ -181,6 +216,7 @@ class TypeChecker {
              (value.is_number() && schema.wire == Wire::kIntOrString ? "int32" : "string");
   }
 
+  const Decoder decoder_;
   const Schema* structure_ = nullptr;  // innermost
   std::string path_;                   // members from the root, list positions left out
   std::optional<std::string> fault_;
@@ -190,7 +226,7 @@ class TypeChecker {
 std::optional<std::string> CheckMetadataTypes(const Schema& schema, const Json& value,
                                               const std::string& path) {
   if (schema.is_object_meta) {
-    auto fault = TypeChecker().Run(schema, value);
+    auto fault = TypeChecker(Decoder::kJson).Run(schema, value);
     if (!fault) return std::nullopt;
     return path + ": Invalid value: " + DumpJson(value) + ": " + *fault;
   }
@@ -214,9 +250,10 @@ std::optional<std::string> CheckMetadataTypes(const Schema& schema, const Json& 
 
 }  // namespace
 
-std::optional<std::string> CheckBuiltinTypes(const ResourceType& type, const Json& object) {
+std::optional<std::string> CheckBuiltinTypes(const ResourceType& type, const Json& object,
+                                             Decoder decoder) {
   if (type.schema == nullptr) return std::nullopt;
-  if (type.builtin) return TypeChecker().Run(*type.schema, object);
+  if (type.builtin) return TypeChecker(decoder).Run(*type.schema, object);
   return CheckMetadataTypes(*type.schema, object, "");
 }
 

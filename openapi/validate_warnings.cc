@@ -54,9 +54,13 @@ void WarnAboutFinalizers(const Json& object, const Json* old, std::vector<std::s
 
 }  // namespace
 
-std::vector<std::string> WarningsFor(const ResourceType& type, const Json& object,
-                                     const Json* old) {
+std::vector<std::string> WarningsFor(const ResourceType& type, const Json& object, const Json* old,
+                                     std::string_view subresource) {
   std::vector<std::string> warnings;
+  if (!subresource.empty()) {
+    if (type.builtin && subresource == "status") WarnAboutStatus(type, object, warnings);
+    return warnings;
+  }
   if (type.builtin) {
     WarnAboutBuiltin(type, object, old, warnings);
   } else {

@@ -274,9 +274,74 @@ void OfStorageClass(const Subject& subject) {
   }
 }
 
+std::string Managed(const Subject& subject, const char* label) {
+  return StringAt(subject.object, {"metadata", "labels", label});
+}
+
+// The member `ip` of each element of a list.
+void WarnAboutListed(const Json& list, const std::string& path, const char* member,
+                     Warnings& warnings) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string ip = StringAt(list[i], {"ip"});
+    if (!ip.empty()) WarnAboutIp(Indexed(path, i) + member, ip, warnings);
+  }
+}
+
+void OfEndpoints(const Subject& subject) {
+  if (Managed(subject, "endpoints.kubernetes.io/managed-by") == "endpoint-controller") return;
+  const Json& subsets = ArrayAt(subject.object, {"subsets"});
+  for (std::size_t i = 0; i < subsets.size(); ++i) {
+    for (const char* list : {"addresses", "notReadyAddresses"}) {
+      WarnAboutListed(ArrayAt(subsets[i], {list}), Indexed("subsets", i) + "." + list, ".ip",
+                      subject.warnings);
+    }
+  }
+}
+
+// What may be asked for should not be more than what may be used.
+void OfQuota(const Subject& subject) {
+  if (!subject.created()) return;
+  for (const std::string name : {"cpu", "memory", "storage", "ephemeral-storage"}) {
+    const std::string limits = "limits." + name;
+    std::string requests = "requests." + name;
+    const bool plain = name == "cpu" || name == "memory";
+    if (plain && Find(subject.object, {"spec", "hard", requests}) == nullptr) requests = name;
+    const std::string asked = StringAt(subject.object, {"spec", "hard", requests});
+    const std::string used = StringAt(subject.object, {"spec", "hard", limits});
+    const auto more = QuantityMillis(asked), most = QuantityMillis(used);
+    if (asked.empty() || used.empty() || !more || !most || *more <= *most) continue;
+    subject.Warn("ResourceQuota " + requests + " (" + asked + ") should be less than " + limits +
+                 " (" + used + ")");
+  }
+}
+
+void OfDriver(const Subject& subject) {
+  const Json& asked = ArrayAt(subject.object, {"spec", "tokenRequests"});
+  if (asked.empty() || Find(subject.object, {"spec", "serviceAccountTokenInSecrets"}) != nullptr)
+    return;
+  if (!subject.created() && ArrayAt(*subject.old, {"spec", "tokenRequests"}) == asked) return;
+  subject.Warn(
+      "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to "
+      "true to prevent possible logging of tokens in volume attributes");
+}
+
 void OfSlice(const Subject& subject) {
   if (subject.created() && StringAt(subject.object, {"addressType"}) == "FQDN") {
     subject.Warn("spec.addressType: FQDN endpoints are deprecated");
+  }
+  // These write no odd addresses.
+  const std::string by = Managed(subject, "endpointslice.kubernetes.io/managed-by");
+  if (by == "endpointslice-controller.k8s.io" || by == "endpointslicemirroring-controller.k8s.io") {
+    return;
+  }
+  const Json& endpoints = ArrayAt(subject.object, {"endpoints"});
+  for (std::size_t i = 0; i < endpoints.size(); ++i) {
+    const Json& addresses = ArrayAt(endpoints[i], {"addresses"});
+    for (std::size_t k = 0; k < addresses.size(); ++k) {
+      if (!addresses[k].is_string()) continue;
+      WarnAboutIp(Indexed(Indexed("endpoints", i) + ".addresses", k),
+                  addresses[k].get<std::string>(), subject.warnings);
+    }
   }
 }
 
@@ -341,6 +406,18 @@ void WarnAboutClaimSpec(const Json& spec, const std::string& path, Warnings& war
   }
 }
 
+void WarnAboutStatus(const ResourceType& type, const Json& object, Warnings& warnings) {
+  if (type.stored_as == GroupResource{"", "pods"}) {
+    for (const char* list : {"podIPs", "hostIPs"}) {
+      WarnAboutListed(ArrayAt(object, {"status", list}), std::string("status.") + list, ".ip",
+                      warnings);
+    }
+  } else if (type.stored_as == GroupResource{"", "services"}) {
+    WarnAboutListed(ArrayAt(object, {"status", "loadBalancer", "ingress"}),
+                    "status.loadBalancer.ingress", "", warnings);
+  }
+}
+
 void WarnAboutBuiltin(const ResourceType& type, const Json& object, const Json* old,
                       Warnings& warnings) {
   static const std::map<GroupResource, void (*)(const Subject&)> kKinds = {
@@ -363,6 +440,9 @@ void WarnAboutBuiltin(const ResourceType& type, const Json& object, const Json* 
       {{"node.k8s.io", "runtimeclasses"}, OfRuntimeClass},
       {{"storage.k8s.io", "storageclasses"}, OfStorageClass},
       {{"discovery.k8s.io", "endpointslices"}, OfSlice},
+      {{"", "endpoints"}, OfEndpoints},
+      {{"", "resourcequotas"}, OfQuota},
+      {{"storage.k8s.io", "csidrivers"}, OfDriver},
   };
   auto it = kKinds.find(type.stored_as);
   if (it != kKinds.end()) it->second({object, old, warnings});

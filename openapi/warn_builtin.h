@@ -16,6 +16,9 @@ using Warnings = std::vector<std::string>;
 void WarnAboutBuiltin(const ResourceType& type, const Json& object, const Json* old,
                       Warnings& warnings);
 
+// Of a status that is written through its subresource.
+void WarnAboutStatus(const ResourceType& type, const Json& object, Warnings& warnings);
+
 // A pod (`path` is "") or a pod template that stands at `path`.
 void WarnAboutPod(const Json& pod, const std::string& path, Warnings& warnings);
 // Volumes whose files would lie over each other.

@@ -199,6 +199,39 @@ TEST(Warnings, AreGivenForOtherKinds) {
                {{"scheduling", {{"nodeSelector", {{"beta.kubernetes.io/arch", "x"}}}}}}),
             (Texts{"scheduling.nodeSelector: deprecated since v1.14; use \"kubernetes.io/arch\" "
                    "instead"}));
+  EXPECT_EQ(Of("", "resourcequotas",
+               {{"spec", {{"hard", {{"cpu", "3"}, {"limits.cpu", "2"}, {"requests.memory", "1Gi"},
+                                    {"limits.memory", "2Gi"}}}}}}),
+            (Texts{"ResourceQuota cpu (3) should be less than limits.cpu (2)"}));
+  EXPECT_EQ(
+      Of("storage.k8s.io", "csidrivers",
+         {{"spec", {{"tokenRequests", {{{"audience", "a"}, {"expirationSeconds", 600}}}}}}}),
+      (Texts{"spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set "
+             "to true to prevent possible logging of tokens in volume attributes"}));
+}
+
+TEST(Warnings, LookAtEveryAddress) {
+  const std::string why =
+      ": IPv6 address \"2001:DB8:0::1\" should be in RFC 5952 canonical format (\"2001:db8::1\")";
+  const Json odd = {{"ip", "2001:DB8:0::1"}};
+  EXPECT_EQ(Of("", "endpoints", {{"subsets", {{{"notReadyAddresses", Json::array({odd})}}}}}),
+            (Texts{"subsets[0].notReadyAddresses[0].ip" + why}));
+  Json slice = {{"endpoints", Json::array({{{"addresses", {"2001:DB8:0::1"}}}})}};
+  EXPECT_EQ(Of("discovery.k8s.io", "endpointslices", slice),
+            (Texts{"endpoints[0].addresses[0]" + why}));
+  Set(slice, {"metadata", "labels", "endpointslice.kubernetes.io/managed-by"},
+      "endpointslice-controller.k8s.io");
+  EXPECT_EQ(Of("discovery.k8s.io", "endpointslices", slice), Texts());
+  const auto of_status = [](const char* plural, const Json& status) {
+    ResourceType type;
+    type.stored_as = {"", plural};
+    return WarningsFor(type, {{"status", status}}, nullptr, "status");
+  };
+  EXPECT_EQ(of_status("pods", {{"podIPs", Json::array({odd})}}),
+            (Texts{"status.podIPs[0].ip" + why}));
+  EXPECT_EQ(of_status("services", {{"loadBalancer", {{"ingress", Json::array({odd})}}}}),
+            (Texts{"status.loadBalancer.ingress[0]" + why}));
+  EXPECT_EQ(of_status("nodes", {{"podIPs", Json::array({odd})}}), Texts());
 }
 
 TEST(Warnings, TellHowAddressesAreWritten) {

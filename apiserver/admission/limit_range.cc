@@ -137,11 +137,13 @@ std::string Joined(const std::vector<std::string>& problems) {
 }  // namespace
 
 bool LimitsApply(const Attributes& attributes) {
-  if (!attributes.subresource.empty() || !attributes.type->gvk.group.empty()) return false;
-  if (attributes.operation == Operation::kDelete) return false;
+  if (!attributes.type->gvk.group.empty() || attributes.operation == Operation::kDelete)
+    return false;
   const std::string& plural = attributes.type->plural;
-  if (plural == "pods") return attributes.operation == Operation::kCreate;
-  if (plural != "persistentvolumeclaims") return false;
+  const bool resize = plural == "pods" && attributes.subresource == "resize";
+  if (!attributes.subresource.empty() && !resize) return false;
+  if (plural == "pods" && !resize) return attributes.operation == Operation::kCreate;
+  if (plural != "pods" && plural != "persistentvolumeclaims") return false;
   return attributes.old == nullptr ||
          Find(*attributes.old, {"metadata", "deletionTimestamp"}) == nullptr;
 }

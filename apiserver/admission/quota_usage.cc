@@ -253,6 +253,7 @@ bool MayCharge(const Attributes& attributes, const Json& object) {
   const ResourceType& type = *attributes.type;
   if (!IsCounted(type) || attributes.operation == Operation::kDelete) return false;
   const bool claim = IsCore(type, "persistentvolumeclaims");
+  if (IsCore(type, "pods") && attributes.subresource == "resize") return true;
   if (!attributes.subresource.empty() && !(claim && attributes.subresource == "status")) {
     return false;
   }

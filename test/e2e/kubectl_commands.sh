@@ -135,6 +135,36 @@ documents() {
   says 'GitVersion|Server Version' "$@" version || fail "version"
 }
 
+nodes() {
+  "$@" apply -f - <<YAML
+apiVersion: v1
+kind: Node
+metadata: {name: node-$round}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: guest}
+spec:
+  nodeName: node-$round
+  containers: [{name: c, image: registry.example/guest, resources: {requests: {cpu: 100m}}}]
+YAML
+  "$@" drain "node-$round" --force --grace-period=0 --timeout=30s
+  says 'SchedulingDisabled' "$@" get node "node-$round" || fail "cordon"
+  gone "$@" get pod guest || fail "drain"
+  "$@" uncordon "node-$round"
+  "$@" delete node "node-$round"
+}
+
+# Containers that look into a pod; an old kubectl asks for them by a kind that is gone.
+looks() {
+  "$@" run watched --image=registry.example/watched --overrides='{"spec": {"containers": [{"name": "watched", "image": "registry.example/watched", "resources": {"requests": {"cpu": "100m"}}}]}}'
+  "$@" debug watched --image=registry.example/tools --profile=general -c eye
+  is eye "$@" get pod watched -o 'jsonpath={.spec.ephemeralContainers[*].name}' || fail "debug"
+  "$@" patch pod watched --subresource resize -p '{"spec": {"containers": [{"name": "watched", "resources": {"requests": {"cpu": "200m"}}}]}}'
+  is 200m "$@" get pod watched -o 'jsonpath={.spec.containers[0].resources.requests.cpu}' || fail "resize"
+  "$@" delete pod watched --now
+}
+
 # all FUNCTION: every part of this test with that kubectl.
 all() {
   local kc=("$1" c1 -n ns1)
@@ -152,6 +182,9 @@ all() {
   waits "${kc[@]}"
   say "$1: documents"
   documents "${kc[@]}"
+  say "$1: nodes and what looks into pods"
+  nodes "${kc[@]}"
+  [ "$1" = k_old ] || looks "${kc[@]}"
   "${kc[@]}" delete namespace ns1
   gone "$1" c1 get namespace ns1 || fail "namespace"
 }
