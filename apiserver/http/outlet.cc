@@ -41,8 +41,8 @@ void Outlet::Kick() {
   } else if (!drained) {
     Park(*connection);
   } else if (supply == Supply::kMore) {
-    // Others on this loop get their turn.
-    connection->getLoop()->queueInLoop([weak = weak_from_this()] {
+    // Others on this loop get their turn; a function queued here would run before they do.
+    connection->getLoop()->runAfter(0.0, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->Kick();
     });
   }
