@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/object/json_path.h"
+#include "test/support/eventually.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom {
@@ -157,9 +158,10 @@ TEST_F(Pods, ABudgetIsAskedAndTakenFrom) {
   EXPECT_EQ(refused.headers.Get("retry-after"), "");
   EXPECT_EQ(StringAt(refused.body["details"]["causes"][0], {"message"}),
             "The disruption budget pdb needs 1 healthy pods and has 1 currently");
-  EXPECT_EQ(hub.Do("PATCH", budgets + "/pdb/status", {{"status", {{"disruptionsAllowed", -1}}}}, kMerge)
-                .code,
-            422);
+  EXPECT_EQ(
+      hub.Do("PATCH", budgets + "/pdb/status", {{"status", {{"disruptionsAllowed", -1}}}}, kMerge)
+          .code,
+      422);
   // A pod that is not ready is none of the healthy ones.
   count({{"disruptionsAllowed", 0}});
   Run("b", "False");
@@ -349,6 +351,42 @@ TEST_F(Pods, ResizeChangesAmountsAndNothingElse) {
           .find("spec: Invalid value: \"BestEffort\": Pod QOS Class may not change as a result of "
                 "resizing"),
       std::string::npos);
+}
+
+TEST_F(Pods, AResizeIsChargedAndLimitedAsTheWholePodWas) {
+  const std::string here = prefix + "/api/v1/namespaces/default/";
+  Make("a", *ParseJson(R"({"containers":[{"name":"c","image":"i:1",
+    "resources":{"requests":{"cpu":"500m"},"limits":{"cpu":"1"}}}]})"));
+  ASSERT_EQ(hub.Do("POST", here + "resourcequotas",
+                   {{"metadata", {{"name", "q"}}}, {"spec", {{"hard", {{"requests.cpu", "1"}}}}}})
+                .code,
+            201);
+  auto used = [&] {
+    return StringAt(hub.Get(here + "resourcequotas/q").body, {"status", "used", "requests.cpu"});
+  };
+  EXPECT_TRUE(Eventually([&] { return used() == "500m"; })) << used();
+  auto resize = [&](const char* requests, const char* limits) {
+    const Json amounts = {{"requests", {{"cpu", requests}}}, {"limits", {{"cpu", limits}}}};
+    return Write(
+        "/a/resize",
+        {{"spec", {{"containers", Json::array({{{"name", "c"}, {"resources", amounts}}})}}}});
+  };
+  const auto more = resize("800m", "1");
+  ASSERT_EQ(more.code, 200) << more.text;
+  EXPECT_EQ(used(), "800m");
+  const auto over = resize("2", "2");
+  EXPECT_EQ(over.code, 403);
+  EXPECT_NE(Message(over).find("exceeded quota: q, requested: requests.cpu=1200m"),
+            std::string::npos)
+      << over.text;
+  const Json range = *ParseJson(R"({"metadata":{"name":"l"},
+    "spec":{"limits":[{"type":"Container","max":{"cpu":"1"}}]}})");
+  ASSERT_EQ(hub.Do("POST", here + "limitranges", range).code, 201);
+  const auto above = resize("900m", "3");
+  EXPECT_EQ(above.code, 403);
+  EXPECT_NE(Message(above).find("maximum cpu usage per Container is 1, but limit is 3"),
+            std::string::npos)
+      << above.text;
 }
 
 TEST_F(Pods, ADaemonSetCountsTheChangesOfItsTemplate) {
