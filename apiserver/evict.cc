@@ -13,7 +13,6 @@ namespace {
 constexpr const char* kTooSoon =
     "Cannot evict pod as it would violate the pod's disruption budget.";
 constexpr int kRetryAfterSeconds = 10;
-constexpr std::size_t kMostPending = 2000;  // evictions that the counter has not seen
 
 const openapi::ResourceType& EvictionType() {
   static const openapi::ResourceType type =
@@ -71,7 +70,7 @@ Result<void> CheckAllows(const std::string& name, const Json& budget) {
     return NotYetCounted(name);
   }
   const Json* pending = Find(budget, {"status", "disruptedPods"});
-  if (pending != nullptr && pending->size() > kMostPending) {
+  if (pending != nullptr && pending->size() > limits::kPendingEvictions) {
     return Because(
         Forbidden("poddisruptionbudget", "policy", name,
                   "DisruptedPods map too big - too many evictions not confirmed by PDB controller"),

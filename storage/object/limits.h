@@ -109,6 +109,7 @@ inline constexpr auto kCompactionInterval = 60s;
 inline constexpr std::size_t kWorkers = 16;                // threads that may block
 inline constexpr std::size_t kWorkerQueue = 4096;          // requests waiting; more is 429
 inline constexpr auto kRequestTimeout = 60s;
+inline constexpr std::size_t kPendingEvictions = 2000;      // that no disruption controller has counted
 inline constexpr auto kMutationTimeout = 34s;              // of one object, as kube-apiserver
 inline constexpr auto kDrainGrace = 10s;                   // for requests under way at stop
 inline constexpr auto kIdleConnection = 150s;
