@@ -31,12 +31,23 @@ std::string_view SqliteStatement::Bytes(int column) const {
 
 void SqliteStatement::Reset() { sqlite3_reset(handle_.get()); }
 
+namespace {
+
+// The directory's lock keeps other processes out, so SQLite's own need not leave this one. A
+// default other than SQLite's usual one was put there on purpose.
+const char* Locking() {
+  const sqlite3_vfs* usual = sqlite3_vfs_find(nullptr);
+  return usual != nullptr && std::string_view(usual->zName) == "unix" ? "unix-excl" : nullptr;
+}
+
+}  // namespace
+
 Result<SqliteConnection> SqliteConnection::Open(const std::string& file, Mode mode) {
   sqlite3* handle = nullptr;
   const int flags =
       SQLITE_OPEN_NOMUTEX |
       (mode == Mode::kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-  const int code = sqlite3_open_v2(file.c_str(), &handle, flags, "unix-excl");
+  const int code = sqlite3_open_v2(file.c_str(), &handle, flags, Locking());
   if (!handle) return Internal("storage: out of memory opening " + file);
   SqliteConnection connection(handle);
   if (code != SQLITE_OK) return connection.Error("open " + file);
