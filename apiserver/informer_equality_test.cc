@@ -8,6 +8,7 @@
 
 #include "apiserver/client/informer.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 #include "test/support/eventually.h"
 #include "test/support/test_hub.h"
 
@@ -19,37 +20,60 @@ using client::ObjectKey;
 // The server remembers so few events that a pause is often too long to resume after.
 constexpr std::size_t kRemembered = 24;
 
+// What is told and counted while the test runs; outlives the transport in tasks still to come.
+struct Weather {
+  std::atomic<bool> calm{false};
+  std::atomic<int> written{0};  // by the test
+  std::atomic<int> expired{0};
+  std::atomic<int> passed{0};   // events, as objects
+};
+using WeatherPtr = std::shared_ptr<Weather>;
+
+// Runs the task once that much has been written.
+void WhenWritten(client::Transport& real, const WeatherPtr& weather, int until,
+                 std::function<void()> task) {
+  auto look = [&real, weather, until, task = std::move(task)]() mutable {
+    if (weather->calm || weather->written >= until) return task();
+    WhenWritten(real, weather, until, std::move(task));
+  };
+  real.After(std::chrono::milliseconds(1), look);
+}
+
 // Ends streams after a random number of bytes, and lets the next one wait a while.
 class Faulty final : public client::Transport {
  public:
   Faulty(client::Transport& real, unsigned seed) : real_(real), random_(seed) {}
 
   Result<Response> Send(Request request) override { return real_.Send(std::move(request)); }
-  void After(std::chrono::milliseconds, std::function<void()> task) override {
-    // Back-off is tested elsewhere; here it would only take time.
-    real_.After(std::chrono::milliseconds(calm ? 1 : Random() % 12), std::move(task));
+  // Whoever comes back finds that some writes were made meanwhile, often more than are remembered.
+  // (Back-off is tested elsewhere; here it would only take time.)
+  void After(std::chrono::milliseconds delay, std::function<void()> task) override {
+    if (delay > limits::kReconnectLast) return real_.After(delay, std::move(task));
+    const int missed = static_cast<int>(Random() % (2 * kRemembered));
+    WhenWritten(real_, weather, weather->written + missed, std::move(task));
   }
 
   std::unique_ptr<client::OpenStream> Open(Request request, client::StreamSink& sink) override {
-    auto between = std::make_shared<Between>(*this, sink);
-    if (!calm) between->budget = Random() % 6000;
+    auto between = std::make_shared<Between>(weather, objects, sink);
+    // The whole state must have a chance to come through; a watch that resumes is cut soon.
+    const bool resumes = request.query.find("&resourceVersion=") != std::string::npos;
+    if (!weather->calm) between->budget = Random() % (resumes ? 3'000 : 40'000);
     return std::make_unique<Handle>(between, real_.Open(std::move(request), *between));
   }
 
-  std::atomic<bool> calm{false};
-  std::atomic<int> expired{0};
-  std::atomic<int> passed{0};  // as objects
+  const WeatherPtr weather = std::make_shared<Weather>();
   bool objects = false;
 
  private:
   struct Between final : client::StreamSink {
-    Between(Faulty& whole, client::StreamSink& real) : faulty(whole), sink(&real) {}
+    Between(WeatherPtr shared, bool as_objects, client::StreamSink& real)
+        : weather(std::move(shared)), objects(as_objects), sink(&real) {}
     void OnHead(int code, const Headers& headers) override {
       std::lock_guard lock(mutex);
       if (sink != nullptr) sink->OnHead(code, headers);
     }
     void OnData(std::string_view piece) override {
-      if (piece.find(R"("code":410)") != std::string_view::npos) ++faulty.expired;
+      if (piece.find(R"("code":410)") != std::string_view::npos) ++weather->expired;
       std::lock_guard lock(mutex);
       if (sink == nullptr) return;
       const std::size_t taken = std::min(budget, piece.size());
@@ -59,11 +83,11 @@ class Faulty final : public client::Transport {
       const Status cut = Unavailable("the stream was cut");
       std::exchange(sink, nullptr)->OnEnd(&cut);
     }
-    bool TakesObjects() const override { return faulty.objects; }
+    bool TakesObjects() const override { return objects; }
     void OnObject(const WatchedObject& event) override {
       std::lock_guard lock(mutex);
       if (sink == nullptr) return;
-      ++faulty.passed;
+      ++weather->passed;
       const std::size_t size = event.object != nullptr ? event.object->bytes().size() : 100;
       if (size <= budget) {
         budget -= size;
@@ -76,7 +100,8 @@ class Faulty final : public client::Transport {
       std::lock_guard lock(mutex);
       if (sink != nullptr) std::exchange(sink, nullptr)->OnEnd(error);
     }
-    Faulty& faulty;
+    const WeatherPtr weather;
+    const bool objects;
     std::recursive_mutex mutex;
     client::StreamSink* sink;  // guarded by mutex
     std::size_t budget = SIZE_MAX;
@@ -146,8 +171,9 @@ TEST_P(InformerEquality, TheCacheIsTheList) {
       default:
         hub.Do("DELETE", path + "/" + name);
     }
+    ++wire.weather->written;
   }
-  wire.calm = true;
+  wire.weather->calm = true;
   std::map<ObjectKey, std::string> truth;
   const Json list = hub.Get("/clusters/wds1/api/v1/configmaps").body;
   for (const Json& item : *Find(list, {"items"})) {
@@ -168,8 +194,8 @@ TEST_P(InformerEquality, TheCacheIsTheList) {
     }
     return true;
   }));
-  EXPECT_EQ(wire.passed > 0, objects);
-  EXPECT_GT(wire.expired, 0) << "no history was lost";
+  EXPECT_EQ(wire.weather->passed > 0, objects);
+  EXPECT_GT(wire.weather->expired, 0) << "no history was lost";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, InformerEquality,
