@@ -56,14 +56,14 @@ bool IsDecision(const Json& condition) {
   return type == "Approved" || type == "Denied";
 }
 
-// The new conditions that this endpoint may write, on top of the others as they are.
+// What an approval writes are all conditions; a signer leaves the decisions as they are.
 Json MergeConditions(const Json& object, const Json& live, bool decisions, const std::string& now) {
   Json out = Json::array();
-  auto take = [&](const Json& from, bool wanted) {
+  auto take = [&](const Json& from, auto wanted) {
     const Json* conditions = Find(from, {"status", "conditions"});
     if (conditions == nullptr || !conditions->is_array()) return;
     for (const Json& condition : *conditions) {
-      if (IsDecision(condition) != wanted || !condition.is_object()) continue;
+      if (!condition.is_object() || !wanted(condition)) continue;
       out.push_back(condition);
       Json& added = out.back();
       if (!added.contains("status")) added["status"] = "True";
@@ -72,8 +72,12 @@ Json MergeConditions(const Json& object, const Json& live, bool decisions, const
       }
     }
   };
-  take(decisions ? object : live, true);
-  take(decisions ? live : object, false);
+  if (decisions) {
+    take(object, [](const Json&) { return true; });
+    return out;
+  }
+  take(live, IsDecision);
+  take(object, [](const Json& condition) { return !IsDecision(condition); });
   return out;
 }
 
@@ -160,6 +164,7 @@ Result<void> PrepareSigningRequest(Call& call, Json& object, const Json* live) {
   if (subresource == "approval") {
     Json conditions = MergeConditions(object, *live, true, now);
     object["status"] = live->value("status", Json::object());
+    object["status"].erase("conditions");
     if (!conditions.empty()) object["status"]["conditions"] = std::move(conditions);
     return SameStatus(object, *live) ? Ok() : CheckMayDecide(call, *live, "approve");
   }
@@ -185,7 +190,7 @@ std::vector<Cause> ValidateSigningRequest(const Call& call, const Json& object, 
     causes.push_back(InvalidValue("status.conditions", "\"Approved,Denied\"",
                                   "Approved and Denied conditions are mutually exclusive"));
   }
-  for (const char* type : {"Approved", "Denied"}) {
+  for (const char* type : {"Approved", "Denied", "Failed"}) {
     if (Condition(*live, type) == nullptr || Condition(object, type) != nullptr) continue;
     causes.push_back(ForbiddenValue("status.conditions", std::string("updates may not remove a "
                                     "condition of type ") + Quoted(type)));

@@ -33,7 +33,7 @@ Result<std::chrono::seconds> ValidityOf(const Json& request) {
 Result<Bound> BoundOf(const Call& call, const Json& request) {
   Bound bound;
   const Json* ref = Find(request, {"spec", "boundObjectRef"});
-  if (ref == nullptr) return bound;
+  if (ref == nullptr || ref->is_null()) return bound;
   bound = {StringAt(*ref, {"kind"}), StringAt(*ref, {"name"}), StringAt(*ref, {"uid"})};
   const bool known = bound.kind == "Pod" || bound.kind == "Secret" || bound.kind == "Node";
   if (!known || StringAt(*ref, {"apiVersion"}) != "v1") {

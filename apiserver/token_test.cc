@@ -135,6 +135,7 @@ TEST_F(Tokens, DieWithWhatTheyAreBoundTo) {
   EXPECT_EQ(RequestToken("c1", {{"boundObjectRef", {{"kind", "Secret"}, {"apiVersion", "v1"}, {"name", "none"}}}}).code, 404);
   EXPECT_EQ(RequestToken("c1", {{"boundObjectRef", {{"kind", "Secret"}, {"apiVersion", "v1"}, {"name", "tie"}, {"uid", "x"}}}}).code, 409);
   EXPECT_EQ(RequestToken("c1", {{"boundObjectRef", {{"kind", "ConfigMap"}, {"apiVersion", "v1"}, {"name", "tie"}}}}).code, 400);
+  EXPECT_EQ(RequestToken("c1", {{"boundObjectRef", nullptr}, {"audiences", nullptr}}).code, 201);
   EXPECT_EQ(RequestToken("c1", {{"expirationSeconds", 60}}).code, 422);
   hub.Do("DELETE", Base("c1") + "/secrets/tie");
   EXPECT_EQ(With(bound, path).code, 401);
@@ -432,6 +433,31 @@ TEST_F(Joining, ASyncerRenewsItsOwnOnly) {
   EXPECT_FALSE(Certificate("its1-mb-a", own.body).empty());
   EXPECT_EQ(Find(See("its1-mb-a", other.body), {"status", "conditions"}), nullptr);
   EXPECT_EQ(as(Csr("its1-mb-b", syncer_a, group), syncer_a).code, 403);
+}
+
+TEST_F(Joining, AnApprovalWritesAllConditionsAndRemovesNoDecision) {
+  hub.NewWorkspace("c1", "cluster");
+  Request request = Csr("c1", "bob", "devs", "example.com/signer");
+  request.peer.common_name = "admin";
+  request.peer.organizations = {"system:masters"};
+  const Json made = hub.Send(std::move(request)).body;
+  const std::string path = "/clusters/c1/apis/certificates.k8s.io/v1/certificatesigningrequests/" +
+                           StringAt(made, {"metadata", "name"});
+  auto patch = [&](const std::string& where, const std::string& type) {
+    const Json condition = {{"type", type}, {"status", "True"}, {"reason", "test"}};
+    return hub.Do("PATCH", path + where,
+                  {{"status", {{"conditions", Json::array({condition})}}}},
+                  "application/merge-patch+json");
+  };
+  const auto other = patch("/approval", "Noted");
+  ASSERT_EQ(other.code, 200) << other.text;
+  EXPECT_EQ(StringAt((*Find(other.body, {"status", "conditions"}))[0], {"type"}), "Noted");
+  EXPECT_FALSE(StringAt((*Find(other.body, {"status", "conditions"}))[0], {"lastUpdateTime"}).empty());
+  EXPECT_EQ(patch("/approval", "Approved").code, 200);
+  EXPECT_EQ(patch("/approval", "Noted").code, 422) << "a decision stands";
+  const auto signed_too = patch("/status", "Signed");
+  ASSERT_EQ(signed_too.code, 200) << signed_too.text;
+  EXPECT_EQ(Find(signed_too.body, {"status", "conditions"})->size(), 2u);
 }
 
 TEST_F(Joining, RootSignsWhatItsAdministratorApproves) {

@@ -33,9 +33,16 @@ Json GvkList(const GroupVersionKind& gvk) {
 const char* CommonDescription(const std::string& member) {
   if (member == "apiVersion") return "APIVersion defines the schema that this object is written in.";
   if (member == "kind") return "Name of the kind this object is of.";
-  if (member == "metadata") return "Name, labels and other data about the object itself.";
+  if (member == "metadata") return "Standard object's metadata: its name, labels and the like.";
   if (member == "spec") return "What is wanted.";
   if (member == "status") return "What was last observed.";
+  if (member == "creationTimestamp") return "CreationTimestamp is a timestamp set by the server.";
+  if (member == "deletionTimestamp") return "When the object is to be gone; set by a delete.";
+  if (member == "resourceVersion") return "Changes with every write of the object.";
+  if (member == "generateName") return "Beginning of a name that the server completes.";
+  if (member == "finalizers") return "Who must agree before a deleted object is gone.";
+  if (member == "ownerReferences") return "Objects without which this one is garbage.";
+  if (member == "managedFields") return "Which manager last wrote which fields.";
   return "";
 }
 
