@@ -65,8 +65,8 @@ TEST(WorkerPoolTest, OthersStandInForThoseThatWaitElsewhere) {
   std::atomic<int> waiting = 0;
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(pool.Submit([&] {
+      ++waiting;  // before the stand-in, which may run at once, is called
       const WaitElsewhere elsewhere;
-      ++waiting;
       released.wait();
     }));
   }
