@@ -118,18 +118,18 @@ TEST(WorkerPoolTest, StandInsAreBounded) {
   EXPECT_TRUE(ran);
 }
 
-// What is measured is the order of the answers, not time: one flow has 500 tasks in line before
-// the other's ten arrive, and those are done within the next turns.
+// One flow has 500 tasks in line before the other's ten arrive, and those are run in the next
+// turns. One thread, so that the order of running is the order of taking.
 TEST(WorkerPoolTest, AStormInOneFlowLeavesTheOthersTheirTurn) {
-  WorkerPool pool(4, 4096);
+  WorkerPool pool(1, 4096);
   std::promise<void> release;
   std::shared_future<void> released = release.get_future().share();
-  for (int i = 0; i < 4; ++i) ASSERT_TRUE(pool.Submit("storm", [released] { released.wait(); }));
+  ASSERT_TRUE(pool.Submit("storm", [released] { released.wait(); }));
   std::atomic<int> stormed = 0, before = 0, served = 0;
   for (int i = 0; i < 500; ++i) ASSERT_TRUE(pool.Submit("storm", [&] { ++stormed; }));
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(pool.Submit("quiet", [&] {
-      before = std::max(before.load(), stormed.load());
+      before = stormed.load();
       ++served;
     }));
   }
@@ -137,7 +137,7 @@ TEST(WorkerPoolTest, AStormInOneFlowLeavesTheOthersTheirTurn) {
   pool.Stop();
   EXPECT_EQ(served, 10);
   EXPECT_EQ(stormed, 500);
-  EXPECT_LT(before, 60) << "the quiet flow waited for more than its turns";
+  EXPECT_LE(before, 11) << "the quiet flow waited for more than its turns";
 }
 
 TEST(WorkerPoolTest, OneFlowNeverHoldsAllThreads) {
