@@ -41,16 +41,21 @@ void Outlet::Kick() {
   } else if (!drained) {
     Park(*connection);
   } else if (supply == Supply::kMore) {
-    // Others on this loop get their turn; a function queued here would run before they do.
-    connection->getLoop()->runAfter(0.0, [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->Kick();
-    });
+    KickLater(*connection);
   }
+}
+
+void Outlet::KickLater(trantor::TcpConnection& connection) {
+  // A function queued on the loop would run before its sockets are looked at.
+  connection.getLoop()->runAfter(0.0, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->Kick();
+  });
 }
 
 void Outlet::Park(trantor::TcpConnection& connection) {
   if (!connection.connected()) return;
   parked_ = true;
+  taken_ = 0;
   seen_sent_ = connection.bytesSent();
   progress_at_ = std::chrono::steady_clock::now();
   connection.sendStream([weak = weak_from_this()](char* to, std::size_t room) -> std::size_t {
@@ -65,6 +70,12 @@ std::size_t Outlet::Take(char* to, std::size_t room) {
   static thread_local std::string fresh;
   fresh.clear();
   const bool carrying = !carry_.empty();
+  // The connection goes on taking for as long as its peer keeps up, which may be forever.
+  if (!carrying && taken_ >= limits::kWriteTurn) {
+    parked_ = false;
+    if (const auto connection = connection_.lock()) KickLater(*connection);
+    return 0;
+  }
   if (!carrying && !closed_ && !at_end_) {
     at_end_ = source_(fresh, room > 2 * kFraming ? room - kFraming : room) == Supply::kEnd;
   }
@@ -77,6 +88,7 @@ std::size_t Outlet::Take(char* to, std::size_t room) {
   const std::size_t count = std::min(room, bytes.size());
   std::memcpy(to, bytes.data(), count);
   carry_ = bytes.substr(count);  // mostly nothing
+  taken_ += count;
   return count;
 }
 

@@ -39,6 +39,8 @@ class Outlet : public std::enable_shared_from_this<Outlet> {
  private:
   void Park(trantor::TcpConnection& connection);
   std::size_t Take(char* to, std::size_t room);
+  // Kicks again once the others of the loop have had their turn.
+  void KickLater(trantor::TcpConnection& connection);
   void PostEnded();
 
   const std::weak_ptr<trantor::TcpConnection> connection_;
@@ -47,6 +49,7 @@ class Outlet : public std::enable_shared_from_this<Outlet> {
   std::function<void()> ended_;
   std::string carry_;  // taken from the source, for which Take had no room
   bool parked_ = false;
+  std::size_t taken_ = 0;  // since it parked
   bool pumping_ = false;
   bool at_end_ = false;  // the source said kEnd
   bool closed_ = false;
