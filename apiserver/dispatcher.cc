@@ -170,14 +170,15 @@ Dispatcher::Dispatcher(const Hub& hub) : hub_(hub) {
   AddStorageMetrics(metrics_, hub.store);
 }
 
-bool Dispatcher::MayBlock(const Request& request) const {
-  if (hub_.reads_wait || hub_.authorizer.Delegates()) return true;
-  if (request.method != "GET" && request.method != "HEAD") return true;
-  if (MayConvert(request)) return true;
-  const std::size_t at = request.query.find("resourceVersion=");
-  if (at == std::string::npos) return MayBeLong(request);
-  const char first = request.query[std::min(at + 16, request.query.size() - 1)];
-  return (first >= '1' && first <= '9') || MayBeLong(request);
+Pace Dispatcher::PaceOf(const Request& request) const {
+  if (hub_.reads_wait || hub_.authorizer.Delegates()) return Pace::kMayWait;
+  if (request.method != "GET" && request.method != "HEAD") return Pace::kMayWait;
+  if (MayConvert(request)) return Pace::kMayWait;
+  if (const std::size_t at = request.query.find("resourceVersion="); at != std::string::npos) {
+    const char first = request.query[std::min(at + 16, request.query.size() - 1)];
+    if (first >= '1' && first <= '9') return Pace::kMayWait;
+  }
+  return MayBeLong(request) ? Pace::kLong : Pace::kAtOnce;
 }
 
 // Whether a webhook may have to convert what is read. Watches convert as they go.

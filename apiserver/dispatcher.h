@@ -7,6 +7,7 @@
 #include "apiserver/discovery.h"
 #include "apiserver/metrics.h"
 #include "apiserver/openapi_paths.h"
+#include "apiserver/pace.h"
 
 namespace mailroom::apiserver {
 
@@ -18,9 +19,9 @@ class Dispatcher {
   Response Handle(const Request& request);
   // The same for a caller inside the process, whose identity needs no proof.
   Response HandleAs(const Request& request, const User& user);
-  // True when handling may wait (writes, reads of a future revision or of a remote engine) or
-  // take long (lists of a large workspace), so that it must not run on an I/O loop.
-  bool MayBlock(const Request& request) const;
+  // Writes may wait, and so may reads of a future revision or of a remote engine; lists of a large
+  // workspace are long.
+  Pace PaceOf(const Request& request) const;
 
   // The workspace a request asks for, by its path alone, for sharing the server's time fairly. All
   // that name none that exists are one flow, so that making up names gains nothing.

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <iostream>
 #include <map>
+#include <thread>
 
 #include "apiserver/audit.h"
 #include "apiserver/auth/user.h"
@@ -38,7 +39,7 @@ namespace mailroom::apiserver {
 namespace {
 
 Offload MakeOffload(Dispatcher& dispatcher) {
-  return {.may_block = [&](const Request& request) { return dispatcher.MayBlock(request); },
+  return {.pace = [&](const Request& request) { return dispatcher.PaceOf(request); },
           .flow = [&](const Request& request) { return dispatcher.FlowOf(request); },
           .handle = [&](const Request& request) { return dispatcher.Handle(request); },
           .refuse = [] {
@@ -257,6 +258,9 @@ Result<void> Serve(const Options& options) {
   std::unique_ptr<Server> server;
   Offload offload;
   WorkerPool workers(options.workers, options.queued_requests, limits::kBlockedWorkers);
+  // Half of the processors, and little of those while others want them.
+  WorkerPool readers(std::max(1u, std::thread::hardware_concurrency() / 2),
+                     options.queued_requests, 0, WorkerPool::Priority::kLow);
   std::atomic<bool> ready{false};
   FrontOptions front_options;
   front_options.host = options.host;
@@ -274,7 +278,7 @@ Result<void> Serve(const Options& options) {
   auto front = TRY(Front::Start(front_options, [&](Request request,
                                                    std::function<void(Response)> respond) {
     if (!ready) return respond(RenderError(Unavailable("the server is starting")));
-    offload.Serve(workers, std::move(request), std::move(respond));
+    offload.Serve({workers, readers}, std::move(request), std::move(respond));
   }));
   const std::string url = std::string(options.plain_http ? "http" : "https") + "://" +
                           UrlHost(options.host) + ":" + std::to_string(front->port());
@@ -317,6 +321,7 @@ Result<void> Serve(const Options& options) {
   leader.reset();
   controllers.Stop();
   front->Stop();
+  readers.Stop();
   workers.Stop();
   return Ok();
 }

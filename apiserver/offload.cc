@@ -5,16 +5,17 @@
 
 namespace mailroom::apiserver {
 
-void Offload::Serve(WorkerPool& workers, Request request,
-                    std::function<void(Response)> respond) const {
-  if (!may_block(request)) return respond(handle(request));
+void Offload::Serve(Pools pools, Request request, std::function<void(Response)> respond) const {
+  const Pace expected = pace(request);
+  if (expected == Pace::kAtOnce) return respond(handle(request));
+  WorkerPool& pool = expected == Pace::kLong ? pools.readers : pools.workers;
   struct Work {
     Request request;
     std::function<void(Response)> respond;
   };
   const std::string whose = flow ? flow(request) : std::string();
   auto work = std::make_shared<Work>(Work{std::move(request), std::move(respond)});
-  if (!workers.Submit(whose, [this, work] { work->respond(handle(work->request)); })) {
+  if (!pool.Submit(whose, [this, work] { work->respond(handle(work->request)); })) {
     work->respond(refuse());
   }
 }

@@ -1,5 +1,7 @@
 #include "apiserver/worker_pool.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -8,13 +10,16 @@
 namespace mailroom::apiserver {
 namespace {
 
+constexpr int kLowPriority = 10;  // as nice(1) counts: a tenth of an ordinary thread's share
+
 thread_local WorkerPool* current_pool = nullptr;
 thread_local std::size_t* current_running = nullptr;  // of the flow whose task this thread runs
 
 }  // namespace
 
-WorkerPool::WorkerPool(std::size_t threads, std::size_t queue_bound, std::size_t spare)
-    : wanted_(threads), queue_bound_(queue_bound), spare_(spare),
+WorkerPool::WorkerPool(std::size_t threads, std::size_t queue_bound, std::size_t spare,
+                       Priority priority)
+    : wanted_(threads), queue_bound_(queue_bound), spare_(spare), priority_(priority),
       share_(std::max<std::size_t>(1, threads / limits::kWorkspaceShare)),
       most_(threads - threads / 4) {
   std::lock_guard lock(mutex_);
@@ -122,6 +127,8 @@ void WorkerPool::RunOne(Flows::iterator next, std::unique_lock<std::mutex>& lock
 
 void WorkerPool::Run(Worker& self) {
   current_pool = this;
+  // On Linux each thread has a priority of its own; where lowering it is refused, it just runs.
+  if (priority_ == Priority::kLow) (void)setpriority(PRIO_PROCESS, 0, kLowPriority);
   std::unique_lock lock(mutex_);
   while (true) {
     auto surplus = [this] { return alive_ - waiting_ > wanted_; };

@@ -24,8 +24,11 @@ class WorkerPool {
  public:
   using Task = std::function<void()>;
 
+  // kLow: its threads get a small part of a processor that others want, too.
+  enum class Priority { kOrdinary, kLow };
   // At most `spare` threads stand in for waiting ones.
-  WorkerPool(std::size_t threads, std::size_t queue_bound, std::size_t spare = 0);
+  WorkerPool(std::size_t threads, std::size_t queue_bound, std::size_t spare = 0,
+             Priority priority = Priority::kOrdinary);
   ~WorkerPool();  // Stop()
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -65,6 +68,7 @@ class WorkerPool {
   const std::size_t wanted_;  // threads that do not wait elsewhere
   const std::size_t queue_bound_;
   const std::size_t spare_;
+  const Priority priority_;
   const std::size_t share_;   // threads one flow may hold while others wait
   const std::size_t most_;    // and when it is alone
   mutable std::mutex mutex_;  // guards everything below

@@ -1,6 +1,7 @@
 #include "apiserver/worker_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <future>
@@ -162,6 +163,17 @@ TEST(WorkerPoolTest, OneFlowNeverHoldsAllThreads) {
   EXPECT_EQ(served.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
   release.set_value();
   pool.Stop();
+}
+
+TEST(WorkerPoolTest, LowPriorityIsThatOfItsThreadsOnly) {
+  const int here = getpriority(PRIO_PROCESS, 0);
+  std::promise<int> low, ordinary;
+  WorkerPool giving_way(1, 10, 0, WorkerPool::Priority::kLow), another(1, 10);
+  ASSERT_TRUE(giving_way.Submit([&] { low.set_value(getpriority(PRIO_PROCESS, 0)); }));
+  ASSERT_TRUE(another.Submit([&] { ordinary.set_value(getpriority(PRIO_PROCESS, 0)); }));
+  EXPECT_EQ(low.get_future().get(), 10);
+  EXPECT_EQ(ordinary.get_future().get(), here);
+  EXPECT_EQ(getpriority(PRIO_PROCESS, 0), here);
 }
 
 TEST(WorkerPoolTest, OneFlowFillsHalfTheQueue) {

@@ -4,8 +4,9 @@ list a large workspace as fast as they can.
 
 Usage: bench_fairness.py KUBECONFIG   (run by hack/bench fairness)
 
-The storm is h2load's, at the lowest priority, because it shares the machine with the server. Prints
-one table; asserts nothing.
+Both share the machine with the server, which tenants do not: the storm, h2load's, runs only on idle
+processors and the tenant, where this program may raise its priority, before others, so that nobody's
+waiting for a processor is counted but the server's. Prints one table; asserts nothing.
 
 MAILROOM_BENCH_COUNT    operations of a kind (default 1500)
 MAILROOM_BENCH_LISTED   objects in the stormy workspace (default 5000)
@@ -25,7 +26,8 @@ import time
 COUNT = int(os.environ.get("MAILROOM_BENCH_COUNT", "1500"))
 LISTED = int(os.environ.get("MAILROOM_BENCH_LISTED", "5000"))
 CLIENTS = int(os.environ.get("MAILROOM_BENCH_CLIENTS", "8"))
-CALM, STORMY = "calm", "stormy"
+# What is created piles up apart from what is listed, which stays the same throughout.
+CALM, WRITTEN, STORMY = "calm", "written", "stormy"
 
 
 class Hub:
@@ -59,7 +61,7 @@ def config_map(name):
 
 
 def fill(hub):
-    for name, count in ((CALM, 50), (STORMY, LISTED)):
+    for name, count in ((CALM, 50), (WRITTEN, 0), (STORMY, LISTED)):
         hub.ask("POST", "/clusters/root/apis/mailbox.kubestellar.io/v1alpha1/workspaces",
                 {"apiVersion": "mailbox.kubestellar.io/v1alpha1", "kind": "Workspace",
                  "metadata": {"name": name}, "spec": {"type": "cluster"}})
@@ -79,11 +81,11 @@ def fill(hub):
 def measure(hub, turn):
     """Latencies in milliseconds by operation, sorted."""
     base = f"/clusters/{CALM}/api/v1/namespaces/default/configmaps"
+    made = f"/clusters/{WRITTEN}/api/v1/namespaces/default/configmaps"
     operations = {
         "get": lambda i: hub.ask("GET", f"{base}/c{i % 50}"),
-        "list of 50": lambda i: hub.ask("GET", f"{base}?labelSelector=!fresh"),
-        "create": lambda i: hub.ask("POST", base, {**config_map(f"n{turn}-{i}"),
-                                                   "metadata": {"name": f"n{turn}-{i}", "labels": {"fresh": "y"}}}),
+        "list of 50": lambda i: hub.ask("GET", base),
+        "create": lambda i: hub.ask("POST", made, config_map(f"n{turn}-{i}")),
     }
     times = {name: [] for name in operations}
     for i in range(COUNT):
@@ -94,15 +96,28 @@ def measure(hub, turn):
     return {name: sorted(values) for name, values in times.items()}
 
 
+def prefer_me():
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, -20)
+    except PermissionError:
+        pass
+
+
+def yield_to_all():
+    os.setpriority(os.PRIO_PROCESS, 0, 19)
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
 def main():
+    prefer_me()
     hub = Hub(sys.argv[1])
     token = fill(hub)
     measure(hub, "warm")
     idle = measure(hub, "idle")
     storm = subprocess.Popen(
-        ["nice", "-n", "19", "h2load", "-c", str(CLIENTS), "-m", "4", "-t", "1", "-D", "600", "-H",
+        ["h2load", "-c", str(CLIENTS), "-m", "4", "-t", "1", "-D", "600", "-H",
          f"authorization: Bearer {token}", f"{hub.url}/clusters/{STORMY}/api/v1/configmaps"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=yield_to_all)
     try:
         time.sleep(2)
         stormy = measure(hub, "storm")

@@ -22,120 +22,128 @@ Place ParsePlace(std::string_view text) {
   return Place{text.substr(0, first), {rest.substr(0, second), rest.substr(second + 1)}};
 }
 
+std::string PositionOf(std::string_view workspace, const NameInCollection& name) {
+  std::string position(workspace);
+  position.append("/").append(name.ns).append("/").append(name.name);
+  return position;
+}
+
 // What differs from the present in one collection: the object as it was, or null for none.
 using Undo = std::map<NameInCollection, ObjectPtr>;
 
-// Collects a list in order, up to a limit, and counts the rest.
+// Adds to a list in order, up to its limit, and counts the rest.
 class Gathering {
  public:
-  Gathering(const Scope& scope, Place start, std::size_t limit)
-      : scope_(scope), start_(start), limit_(limit) {}
+  Gathering(Place start, std::size_t slice, Selection& selection)
+      : start_(start), slice_(slice), selection_(selection) {}
 
-  void Add(const Collection& collection, const Undo& undo) {
-    collection_ = &collection;
+  // False when the slice ended before the collection did.
+  bool Add(const Collection& collection, const Undo& undo) {
+    const Scope& scope = selection_.scope;
     const ObjectSet& objects = collection.objects;
     const bool resumes =
         !start_.workspace.empty() && start_.workspace == collection.name->workspace.name();
     auto it = objects.begin();
     auto change = undo.begin();
-    if (resumes && start_.name >= NameInCollection{scope_.ns, ""}) {
+    if (resumes && start_.name >= NameInCollection{scope.ns, ""}) {
       it = objects.upper_bound(start_.name);
       change = undo.upper_bound(start_.name);
-    } else if (!scope_.ns.empty()) {
-      it = objects.lower_bound(NameInCollection{scope_.ns, ""});
-      change = undo.lower_bound(NameInCollection{scope_.ns, ""});
+    } else if (!scope.ns.empty()) {
+      it = objects.lower_bound(NameInCollection{scope.ns, ""});
+      change = undo.lower_bound(NameInCollection{scope.ns, ""});
     }
     while (it != objects.end() || change != undo.end()) {
       const bool undone =
           change != undo.end() && (it == objects.end() || change->first <= NameOf(**it));
       const NameInCollection name = undone ? change->first : NameOf(**it);
-      if (!scope_.ns.empty() && name.ns != scope_.ns) break;
-      if (undone && it != objects.end() && NameOf(**it) == change->first) {
-        Take(change->second);
-        ++it;
-        ++change;
-      } else if (undone) {
-        Take(change->second);
-        ++change;
-      } else {
-        Take(*it);
-        ++it;
+      if (!scope.ns.empty() && name.ns != scope.ns) break;
+      const ObjectPtr& object = undone ? change->second : *it;
+      if (object) Take(collection, object);
+      const bool present = it != objects.end() && NameOf(**it) == name;
+      if (undone) ++change;
+      if (present) ++it;
+      if (++seen_ == slice_) {
+        reached_ = PositionOf(collection.name->workspace.name(), name);
+        return false;
       }
     }
+    return true;
   }
 
-  std::vector<Entry> entries;
-  std::size_t rest = 0;
+  // Where the slice ended; to be called when Add said so.
+  std::string TakeReached() { return std::move(reached_); }
 
  private:
-  void Take(const ObjectPtr& object) {
-    if (!object) return;
-    if (limit_ != 0 && entries.size() == limit_) {
-      ++rest;
+  void Take(const Collection& collection, const ObjectPtr& object) {
+    std::vector<Entry>& entries = selection_.entries;
+    if (selection_.limit != 0 && entries.size() == selection_.limit) {
+      ++selection_.rest;
     } else {
-      entries.push_back(Entry{collection_->workspace(), object, &collection_->name->resource});
+      entries.push_back(Entry{collection.workspace(), object, &collection.name->resource});
     }
   }
 
-  const Scope& scope_;
   const Place start_;
-  const std::size_t limit_;
-  const Collection* collection_ = nullptr;
+  const std::size_t slice_;
+  Selection& selection_;
+  std::size_t seen_ = 0;
+  std::string reached_;  // apart from the selection's, which `start_` looks at
 };
 
 }  // namespace
 
 std::string ListPosition(const Workspace& workspace, const Object& object) {
-  std::string position = workspace.name();
-  position.append("/").append(object.meta().ns).append("/").append(object.meta().name);
-  return position;
+  return PositionOf(workspace.name(), NameOf(object));
 }
 
-Result<std::vector<Entry>> CacheState::Select(const Scope& scope, const std::string& start_after,
-                                              std::optional<Revision> at, std::size_t limit,
-                                              std::size_t& rest) const {
+Result<void> CacheState::Select(Revision at, std::size_t slice, Selection& selection) const {
+  const Scope& scope = selection.scope;
   if (scope.every_resource()) {
-    if (limit != 0 || !start_after.empty()) {
+    if (selection.limit != 0 || !selection.reached.empty()) {
       return BadRequest("a list of every resource has no pages");
     }
-    std::vector<Entry> all;
     for (const auto& [resource, branch] : branches_) {
-      std::vector<Entry> each = TRY(Select({scope.workspace, resource, scope.ns}, "", at, 0, rest));
-      all.insert(all.end(), std::make_move_iterator(each.begin()),
-                 std::make_move_iterator(each.end()));
+      Selection each{{scope.workspace, resource, scope.ns}, 0, ""};
+      TRY(Select(at, 0, each));
+      selection.entries.insert(selection.entries.end(),
+                               std::make_move_iterator(each.entries.begin()),
+                               std::make_move_iterator(each.entries.end()));
     }
-    return all;
+    selection.done = true;
+    return Ok();
   }
   std::map<std::string_view, Undo> undo;  // by workspace
   std::vector<EventPtr> events;           // keeps the names in `undo` alive
-  if (at && *at > applied_) return TooLargeResourceVersion(at->value(), applied_.value());
-  if (at && *at < applied_) {
-    events = TRY(Events(scope, *at));
+  if (at > applied_) return TooLargeResourceVersion(at.value(), applied_.value());
+  if (at < applied_) {
+    events = TRY(Events(scope, at));
+    if (events.size() > slice) slice = 0;  // not to be gone through for every slice
     // Going back in time, the oldest event after `at` tells the state before it.
     for (auto event = events.rbegin(); event != events.rend(); ++event) {
       const Event& each = **event;
       undo[each.workspace().name()][{each.ns(), each.name()}] = each.previous();
     }
   }
-  const Place start = ParsePlace(start_after);
-  Gathering gathering(scope, start, limit);
-  const ResourceBranch* branch = FindBranch(scope.resource);
-  if (!branch) return std::vector<Entry>();
+  const Place start = ParsePlace(selection.reached);
+  Gathering gathering(start, slice, selection);
   static const Undo kNothing;
   auto add = [&](const Collection& collection) {
     auto changed = undo.find(collection.name->workspace.name());
-    gathering.Add(collection, changed == undo.end() ? kNothing : changed->second);
+    return gathering.Add(collection, changed == undo.end() ? kNothing : changed->second);
   };
-  if (!scope.workspace.empty()) {
+  bool whole = true;
+  const ResourceBranch* branch = FindBranch(scope.resource);
+  if (branch && !scope.workspace.empty()) {
     auto it = branch->collections.find(std::string_view(scope.workspace.name()));
-    if (it != branch->collections.end()) add(*it->second);
-  } else {
-    auto it = start_after.empty() ? branch->collections.begin()
-                                  : branch->collections.lower_bound(start.workspace);
-    for (; it != branch->collections.end(); ++it) add(*it->second);
+    if (it != branch->collections.end()) whole = add(*it->second);
+  } else if (branch) {
+    auto it = start.workspace.empty() ? branch->collections.begin()
+                                      : branch->collections.lower_bound(start.workspace);
+    for (; whole && it != branch->collections.end(); ++it) whole = add(*it->second);
   }
-  rest = gathering.rest;
-  return std::move(gathering.entries);
+  selection.done = whole;
+  if (!whole) selection.reached = gathering.TakeReached();
+  return Ok();
 }
 
 }  // namespace mailroom::storage

@@ -18,6 +18,16 @@ struct DecodedChange {
   Revision revision;
 };
 
+// A list on its way.
+struct Selection {
+  Scope scope;
+  std::size_t limit;    // of entries; 0: all
+  std::string reached;  // the position looked at last
+  std::vector<Entry> entries = {};
+  std::size_t rest = 0;  // beyond the limit
+  bool done = false;
+};
+
 class CacheState {
  public:
   CacheState(std::size_t history_events, std::size_t history_bytes)
@@ -42,11 +52,9 @@ class CacheState {
   // Between the two (exclusive) changes were seen only as their sum.
   void AddGap(Revision from, Revision to);
 
-  // The scope's objects in order, from `start_after` on, as they were at `at`, without their
-  // filter; at most `limit` (0: all). `rest` counts the ones beyond the limit.
-  Result<std::vector<Entry>> Select(const Scope& scope, const std::string& start_after,
-                                    std::optional<Revision> at, std::size_t limit,
-                                    std::size_t& rest) const;
+  // Goes on with the selection, with the objects as they were at `at`, without their filter. Stops
+  // when about `slice` of them have been looked at (0: looks at all).
+  Result<void> Select(Revision at, std::size_t slice, Selection& selection) const;
   // Events of the scope's resources and workspaces after `after`, oldest first.
   Result<std::vector<EventPtr>> Events(const Scope& scope, Revision after) const;
 

@@ -56,6 +56,9 @@ class River final : public CachedStore, private ChangeSink {
   void OnEnd(const Status& why) override;
   bool WantsPreviousValues() const override { return false; }
 
+  // Completes the selection with the state at `at`, or at present, in slices between which the
+  // river flows. `as_of` is the revision of what it shows.
+  Result<void> Gather(std::optional<Revision> at, Revision& as_of, Selection& selection) const;
   void Apply(const std::vector<DecodedChange>& changes, Revision revision,
              std::optional<Revision> gap_from);
   Result<void> Follow();
@@ -161,16 +164,36 @@ std::size_t River::Count(const Workspace& workspace) const {
   return guarded_->state.Count(workspace);
 }
 
+Result<void> River::Gather(std::optional<Revision> at, Revision& as_of,
+                           Selection& selection) const {
+  const std::string start = selection.reached;
+  // Later slices undo what changed since the first. Should that be forgotten meanwhile, all is
+  // taken at once.
+  for (const std::size_t slice : {limits::kHeavyList, std::size_t{0}}) {
+    std::optional<Revision> shown = at;
+    Result<void> taken = Ok();
+    while (taken.ok() && !selection.done) {
+      std::shared_lock lock(guarded_->lock);
+      if (!shown) shown = guarded_->state.applied();
+      taken = guarded_->state.Select(*shown, slice, selection);
+    }
+    if (taken.ok()) {
+      as_of = *shown;
+      return Ok();
+    }
+    if (at || taken.error().reason() != Reason::kExpired) return taken;
+    selection = Selection{selection.scope, selection.limit, start};
+  }
+  return Expired("the state to be listed was forgotten");
+}
+
 Result<CacheListResult> River::List(const CacheListOptions& options) const {
   CacheListResult result;
-  std::vector<Entry> entries;
-  {
-    // A filter is somebody else's code: it runs after the lock was released, on all candidates.
-    std::shared_lock lock(guarded_->lock);
-    result.revision = options.at.value_or(guarded_->state.applied());
-    entries = TRY(guarded_->state.Select(options.scope, options.start_after, options.at,
-                                         options.filter ? 0 : options.limit, result.remaining));
-  }
+  // A filter is somebody else's code: it runs without the lock, on all candidates.
+  Selection selection{options.scope, options.filter ? 0 : options.limit, options.start_after};
+  TRY(Gather(options.at, result.revision, selection));
+  result.remaining = selection.rest;
+  std::vector<Entry>& entries = selection.entries;
   if (!options.filter) {
     if (result.remaining > 0) {
       result.next = ListPosition(*entries.back().workspace, *entries.back().object);
@@ -204,18 +227,17 @@ Result<CacheWatch> River::Watch(const CacheWatchOptions& options) {
   Revision reached;
   {
     std::vector<EventPtr> events;
-    {
+    if (options.after) {
       std::shared_lock lock(guarded_->lock);
       reached = guarded_->state.applied();
-      if (options.after) {
-        if (*options.after > reached) {
-          return TooLargeResourceVersion(options.after->value(), reached.value());
-        }
-        events = TRY(guarded_->state.Events(options.scope, *options.after));
-      } else {
-        std::size_t rest = 0;
-        watch.initial = TRY(guarded_->state.Select(options.scope, "", std::nullopt, 0, rest));
+      if (*options.after > reached) {
+        return TooLargeResourceVersion(options.after->value(), reached.value());
       }
+      events = TRY(guarded_->state.Events(options.scope, *options.after));
+    } else {
+      Selection selection{options.scope, 0, ""};
+      TRY(Gather(std::nullopt, reached, selection));
+      watch.initial = std::move(selection.entries);
     }
     view(events);
     if (options.filter) {

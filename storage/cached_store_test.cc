@@ -83,6 +83,79 @@ TEST_F(CachedStoreTest, PagesAtOneRevisionWhileOthersWrite) {
   }
 }
 
+// Lists longer than a slice, while both ends are written in one transaction and come and go: a list
+// that mixed moments would show it.
+class LongListTest : public CachedStoreTest {
+ protected:
+  static constexpr std::size_t kStill = 6 * limits::kHeavyList;
+
+  void Fill() {
+    for (const char* workspace : {"a", "b", "c"}) {
+      std::vector<Operation> operations;
+      for (std::size_t i = 0; i < kStill / 3; ++i) {
+        operations.push_back(PutObject({workspace, "n", "o" + std::to_string(i)}, "still"));
+      }
+      Write(operations);
+    }
+  }
+  void WriteEnds() {
+    const Place first{"a", "n", "a"}, last{"c", "n", "z"};
+    for (int i = 0; going_; ++i) {
+      const std::string value = std::to_string(i);
+      if (i % 3 == 2) {
+        Write({DeleteObject(first), DeleteObject(last)});
+      } else {
+        Write({PutObject(first, value), PutObject(last, value)});
+      }
+    }
+  }
+  // The number of ends in the list, which are of one moment.
+  static std::size_t Ends(const std::vector<Entry>& entries) {
+    Lines values;
+    for (const Entry& entry : entries) {
+      if (const std::string value = ValueOf(*entry.object); value != "still") {
+        values.push_back(value + "@" + entry.object->revision().ToString());
+      }
+    }
+    EXPECT_TRUE(values.size() < 2 || values.front() == values.back())
+        << ::testing::PrintToString(values);
+    return values.size();
+  }
+  void ExpectWhole(const std::vector<Entry>& entries) {
+    const std::size_t ends = Ends(entries);
+    EXPECT_TRUE(ends == 0 || ends == 2) << ends;
+    EXPECT_EQ(entries.size() - ends, kStill);
+  }
+  struct Stopper {
+    std::atomic<bool>& going;
+    ~Stopper() { going = false; }
+  };
+
+  std::atomic<bool> going_ = true;
+};
+
+TEST_F(LongListTest, IsOfOneMoment) {
+  Fill();
+  std::jthread writer([this] { WriteEnds(); });
+  const Stopper stopper{going_};
+  for (int round = 0; round < 40 && !HasFailure(); ++round) {
+    ExpectWhole(cache_->List({.scope = kAll}).value().entries);
+    ExpectWhole(Watch({.scope = kAll}).initial);
+    const CacheListResult page = cache_->List({.scope = kAll, .limit = 1}).value();
+    EXPECT_EQ(page.remaining, Ends(page.entries) == 1 ? kStill + 1 : kStill - 1);
+  }
+}
+
+TEST_F(LongListTest, NeedsNoHistory) {
+  Start(/*history=*/2);
+  Fill();
+  std::jthread writer([this] { WriteEnds(); });
+  const Stopper stopper{going_};
+  for (int round = 0; round < 40 && !HasFailure(); ++round) {
+    ExpectWhole(cache_->List({.scope = kAll}).value().entries);
+  }
+}
+
 TEST_F(CachedStoreTest, ListAtARevisionOutsideHistory) {
   Start(/*history=*/2);
   const Revision first = Write({PutObject({"a", "n", "x"}, "1")});
