@@ -82,6 +82,7 @@ class Merge {
     FieldSet wanted = FieldsOf(type_.schema, config_);
     const FieldSet& ignored = IgnoredFields(type_, writer_.subresource);
     if (!ignored.Empty()) wanted = wanted.RecursiveDifference(ignored);
+    DropContainerNames(writer_.subresource, wanted);
 
     Json merged = WithoutManagedFields(live_);
     MergeConfig(type_.schema, config_, ignored, merged);

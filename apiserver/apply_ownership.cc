@@ -73,6 +73,23 @@ const FieldSet& IgnoredFields(const openapi::ResourceType& type, const std::stri
   return subresource.empty() && type.has_status ? kStatus : kNone;
 }
 
+void DropContainerNames(const std::string& subresource, FieldSet& wanted) {
+  FieldSet* spec = subresource == "resize" ? wanted.Find("f:spec") : nullptr;
+  if (spec == nullptr) return;
+  for (const char* list : {"f:containers", "f:initContainers"}) {
+    FieldSet* containers = spec->Find(list);
+    if (containers == nullptr) continue;
+    for (FieldSet::Child& container : containers->children) {
+      container.set.member = false;
+      container.set.Erase("f:name");
+    }
+    std::erase_if(containers->children,
+                  [](const FieldSet::Child& container) { return container.set.Empty(); });
+    if (containers->Empty()) spec->Erase(list);
+  }
+  if (spec->Empty()) wanted.Erase("f:spec");
+}
+
 void DropUntracked(FieldSet& set) {
   set.Erase("f:apiVersion");
   set.Erase("f:kind");

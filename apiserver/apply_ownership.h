@@ -15,6 +15,10 @@ namespace mailroom::apiserver {
 // kind with a status subresource, everything else for that subresource.
 const FieldSet& IgnoredFields(const openapi::ResourceType& type, const std::string& subresource);
 
+// Through pods/resize containers are named only to say whose amounts are meant: removes their names
+// from what is applied there, so that they stay with whoever made them.
+void DropContainerNames(const std::string& subresource, FieldSet& wanted);
+
 // Removes identity and server-kept metadata, which nobody owns.
 void DropUntracked(FieldSet& set);
 

@@ -1,5 +1,6 @@
 // Bindings: a scheduler's word on which node a pod is to run, as the pod's subresource or as the
 // older resource of its own.
+#include "apiserver/conditions.h"
 #include "apiserver/pods.h"
 #include "apiserver/verbs.h"
 #include "openapi/validate_names.h"

@@ -9,6 +9,7 @@
 #include "apiserver/namespace_cleanup.h"
 #include "apiserver/self_write.h"
 #include "openapi/crd.h"
+#include "storage/object/json_path.h"
 #include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
@@ -82,7 +83,12 @@ class Running final : public Collector, private client::Reconciler {
 
   Result<bool> FinishCrd(const ResourceKey& key, const WorkspaceView& workspace,
                          const Object& object) {
-    auto types = openapi::TypesOfCrd(object.ToJson());
+    // Objects of versions that are no longer served go, too.
+    Json crd = object.ToJson();
+    if (Json* versions = Find(crd, {"spec", "versions"})) {
+      for (Json& version : *versions) version["served"] = true;
+    }
+    auto types = openapi::TypesOfCrd(crd);
     if (types.ok() && !types->empty() && !TRY(cleanup_.Empty(workspace, types->front(), ""))) {
       return false;
     }

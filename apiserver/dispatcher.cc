@@ -92,10 +92,18 @@ bool NeedsNode(std::string_view subresource) {
          subresource == "portforward" || subresource == "proxy";
 }
 
+// A definition that goes no longer announces writes, but they are how its objects are let go. A
+// create is refused later, in words of its own.
+bool Serves(const openapi::ResourceType& type, std::string_view verb) {
+  if (type.HasVerb(verb)) return true;
+  const bool writes = verb == "create" || verb == "patch" || verb == "update";
+  return writes && !type.builtin && type.HasVerb("delete");
+}
+
 Result<void> CheckVerb(const RequestInfo& info, const openapi::ResourceType& type) {
   bool allowed = false;
   if (info.subresource.empty()) {
-    allowed = type.HasVerb(info.verb);
+    allowed = Serves(type, info.verb);
   } else {
     const openapi::Subresource* sub = type.FindSubresource(info.subresource);
     if (sub == nullptr) {
@@ -115,6 +123,14 @@ Result<void> CheckVerb(const RequestInfo& info, const openapi::ResourceType& typ
     return MayNot(info, type);
   }
   return Ok();
+}
+
+// A watch ends with the definition of its kind.
+Result<void> CheckServed(const Hub& hub, const RequestInfo& info) {
+  if (info.all_workspaces) return Ok();
+  const WorkspaceView workspace = TRY(hub.workspaces.Find(info.workspace));
+  if (workspace.catalog->FindShared(info.group, info.version, info.resource)) return Ok();
+  return NotFound(info.resource, info.group, "");
 }
 
 // The workspace in the path as it is written; root when there is none.
@@ -299,7 +315,8 @@ Result<void> Dispatcher::Oversee(const Request& request, RequestInfo info, User 
       again.headers.Add("authorization", header);
       TRY(hub_.authenticator.Authenticate(again, info.workspace.name()));
     }
-    return MayDo(user, "GET", info, nullptr);
+    TRY(MayDo(user, "GET", info, nullptr));
+    return CheckServed(hub_, info);
   };
   apiserver::Oversee(response, hub_.timers, std::move(oversight));
   return Ok();

@@ -16,13 +16,15 @@ Result<Response> InAcceptedMedia(const Request& request, Response document) {
     return document;
   }
   TRY(CheckDocumentMedia(request));
-  const Media media = NegotiateError(request);
-  if (media == Media::kJson) return document;
+  const Accepted accepted = NegotiateError(request);
+  if (accepted.media == Media::kJson && !accepted.pretty) return document;
   std::string text;
   for (const SharedBytes& piece : document.body) text += *piece;
   const Json tree = TRY(ParseJson(text));
   std::string body;
-  if (media == Media::kYaml) {
+  if (accepted.media == Media::kJson) {
+    body = DumpJsonPretty(tree) + "\n";
+  } else if (accepted.media == Media::kYaml) {
     body = DumpYaml(tree);
     document.headers.Set("content-type", "application/yaml");
   } else {

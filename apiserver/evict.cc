@@ -1,5 +1,6 @@
 // The eviction subresource of pods: a delete that first asks the pod's disruption budget. The
 // budget's numbers are kept by whoever counts pods; here they are only taken from.
+#include "apiserver/conditions.h"
 #include "apiserver/finalize.h"
 #include "apiserver/pods.h"
 #include "apiserver/verbs.h"
@@ -31,15 +32,6 @@ Status NotYetCounted(const std::string& budget) {
   details.retry_after_seconds = kRetryAfterSeconds;
   return Because(Status(Reason::kTooManyRequests, kTooSoon, std::move(details)),
                  "The disruption budget " + budget + " is still being processed by the server.");
-}
-
-const Json* ConditionOf(const Json& object, std::string_view type) {
-  const Json* list = Find(object, {"status", "conditions"});
-  if (list == nullptr || !list->is_array()) return nullptr;
-  for (const Json& each : *list) {
-    if (StringAt(each, {"type"}) == type) return &each;
-  }
-  return nullptr;
 }
 
 Status NoneLeft(const std::string& name, const Json& budget) {

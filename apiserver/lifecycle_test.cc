@@ -168,6 +168,85 @@ TEST_F(LifecycleTest, PodsGoBeforeTheRest) {
   EXPECT_TRUE(Eventually([&] { return hub.Get(kNamespaces + "/n").code == 404; }));
 }
 
+TEST_F(LifecycleTest, CustomResourcesHoldTheirNamespace) {
+  MakeNamespace("n");
+  const Json schema = {{"openAPIV3Schema", {{"type", "object"}}}};
+  ASSERT_EQ(hub.Do("POST", "/clusters/c/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                   {{"metadata", {{"name", "toys.example.com"}}},
+                    {"spec",
+                     {{"group", "example.com"},
+                      {"scope", "Namespaced"},
+                      {"names", {{"plural", "toys"}, {"kind", "Toy"}}},
+                      {"versions", Json::array({{{"name", "v1"},
+                                                 {"served", true},
+                                                 {"storage", true},
+                                                 {"schema", schema}}})}}}})
+                .code,
+            201);
+  const std::string toys = "/clusters/c/apis/example.com/v1/namespaces/n/toys";
+  for (const char* name : {"a", "b"}) {
+    ASSERT_EQ(hub.Do("POST", toys,
+                     {{"apiVersion", "example.com/v1"},
+                      {"kind", "Toy"},
+                      {"metadata",
+                       {{"name", name}, {"finalizers", Json::array({"example.com/hold"})}}}})
+                  .code,
+              201);
+  }
+  hub.Do("DELETE", kNamespaces + "/n");
+  ASSERT_TRUE(Eventually([&] {
+    return StringAt(Condition("n", "NamespaceContentRemaining"), {"message"}) ==
+           "Some resources are remaining: toys.example.com has 2 resource instances";
+  }));
+  EXPECT_EQ(StringAt(Condition("n", "NamespaceFinalizersRemaining"), {"message"}),
+            "Some content in the namespace has finalizers remaining: example.com/hold in 2 "
+            "resource instances");
+  for (const char* name : {"/a", "/b"}) {
+    EXPECT_EQ(hub.Do("PATCH", toys + name, {{"metadata", {{"finalizers", nullptr}}}},
+                     "application/merge-patch+json").code, 200);
+  }
+  EXPECT_TRUE(Eventually([&] { return hub.Get(kNamespaces + "/n").code == 404; }));
+}
+
+TEST_F(LifecycleTest, ANamespaceIsFinalizedByHand) {
+  MakeNamespace("n");
+  const std::string self = kNamespaces + "/n";
+  Json held = ConfigMap("held");
+  Set(held, {"metadata", "finalizers"}, Json::array({"example.com/hold"}));
+  ASSERT_EQ(hub.Do("POST", self + "/configmaps", held).code, 201);
+  const Json kept = {{"metadata", {{"finalizers", Json::array({"example.com/hold"})}}}};
+  ASSERT_EQ(hub.Do("PATCH", self, kept, "application/merge-patch+json").code, 200);
+  ASSERT_EQ(hub.Do("DELETE", self).code, 200);
+  ASSERT_TRUE(Eventually([&] {
+    return StringAt(Condition("n", "NamespaceFinalizersRemaining"), {"status"}) == "True";
+  }));
+  const Json going = hub.Get(self).body;
+  const auto again = hub.Do("DELETE", self);
+  EXPECT_EQ(again.code, 200);
+  EXPECT_EQ(again.body, going) << "a second delete changes nothing";
+  Json body = going;
+  Set(body, {"spec", "finalizers"}, Json::array());
+  const auto finalized = hub.Do("PUT", self + "/finalize", body);
+  EXPECT_EQ(finalized.code, 200) << finalized.text;
+  EXPECT_EQ(hub.Get(self).code, 200) << "held by its own finalizer";
+  EXPECT_EQ(hub.Do("PATCH", self, {{"metadata", {{"finalizers", nullptr}}}},
+                   "application/merge-patch+json").code, 200);
+  EXPECT_EQ(hub.Get(self).code, 404);
+  EXPECT_EQ(hub.Get(self + "/configmaps/held").code, 200) << "what nobody waited for stays";
+}
+
+TEST_F(LifecycleTest, SomeNamespacesStay) {
+  for (const char* name : {"default", "kube-system", "kube-public"}) {
+    const auto refused = hub.Do("DELETE", kNamespaces + "/" + name);
+    EXPECT_EQ(refused.code, 403);
+    EXPECT_EQ(StringAt(refused.body, {"message"}),
+              std::string("namespaces \"") + name +
+                  "\" is forbidden: this namespace may not be deleted");
+  }
+  EXPECT_EQ(hub.Do("DELETE", kNamespaces).code, 405) << "nor are they deleted together";
+  EXPECT_EQ(hub.Do("DELETE", kNamespaces + "/kube-node-lease").code, 200);
+}
+
 TEST_F(LifecycleTest, WatchesEndWithTheirWorkspace) {
   TestWatch watch(hub, "/clusters/c/api/v1/configmaps?watch=1");
   hub.NewWorkspace("d", "wds");

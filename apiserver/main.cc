@@ -21,7 +21,7 @@
 #include "apiserver/http/front.h"
 #include "apiserver/join_command.h"
 #include "apiserver/kinds.h"
-#include "apiserver/offload.h"
+#include "apiserver/offload_dispatcher.h"
 #include "apiserver/options.h"
 #include "apiserver/pki.h"
 #include "apiserver/render.h"
@@ -37,16 +37,6 @@
 
 namespace mailroom::apiserver {
 namespace {
-
-Offload MakeOffload(Dispatcher& dispatcher) {
-  return {.pace = [&](const Request& request) { return dispatcher.PaceOf(request); },
-          .flow = [&](const Request& request) { return dispatcher.FlowOf(request); },
-          .handle = [&](const Request& request) { return dispatcher.Handle(request); },
-          .refuse = [] {
-            return RenderError(
-                TooManyRequests("the server's queue is full, please try again later", 1));
-          }};
-}
 
 // What the front counts, at /metrics.
 void AddFrontMetrics(Metrics& metrics, const Front& front) {
@@ -301,7 +291,7 @@ Result<void> Serve(const Options& options) {
   }
   if (options.watches_per_user > 0) server_options.watches_per_user = options.watches_per_user;
   server = TRY(Server::Start(std::move(store), server_options));
-  offload = MakeOffload(server->dispatcher());
+  offload = OffloadOf(server->dispatcher());
   AddFrontMetrics(server->dispatcher().metrics(), *front);
   ready = true;
   TRY(WriteAdminKubeconfig(options, pki, url));

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "apiserver/conditions.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::apiserver {
@@ -22,6 +23,11 @@ struct Condition {
   bool status;
   const char* reason;
   std::string message;
+
+  Json ToJson() const {
+    return {{"type", type}, {"status", status ? "True" : "False"},
+            {"reason", reason}, {"message", message}};
+  }
 };
 
 std::string Joined(const std::map<std::string, std::size_t>& counts, const std::string& middle) {
@@ -31,30 +37,6 @@ std::string Joined(const std::map<std::string, std::size_t>& counts, const std::
             " resource instances";
   }
   return text;
-}
-
-void SetCondition(Json& object, const Condition& wanted, const std::string& now) {
-  Json* conditions = Find(object, {"status", "conditions"});
-  if (conditions == nullptr || !conditions->is_array()) {
-    conditions = &Set(object, {"status", "conditions"}, Json::array());
-  }
-  Json* known = nullptr;
-  for (Json& condition : *conditions) {
-    if (StringAt(condition, {"type"}) == wanted.type) known = &condition;
-  }
-  const std::string status = wanted.status ? "True" : "False";
-  const bool flips = known == nullptr || StringAt(*known, {"status"}) != status;
-  const std::string since = flips ? now : StringAt(*known, {"lastTransitionTime"});
-  const Json condition = {{"type", wanted.type},
-                          {"status", status},
-                          {"lastTransitionTime", since},
-                          {"reason", wanted.reason},
-                          {"message", wanted.message}};
-  if (known == nullptr) {
-    conditions->push_back(condition);
-  } else {
-    *known = condition;
-  }
 }
 
 }  // namespace
@@ -153,7 +135,7 @@ Result<void> NamespaceCleanup::Tell(const WorkspaceView& workspace, const std::s
   return UnlessGone(self_.Change(workspace, workspace.catalog->FindShared("", "v1", "namespaces"),
                                  "", ns, "status", [&](Json& object) {
                                    for (const Condition& each : conditions) {
-                                     SetCondition(object, each, now);
+                                     SetCondition(object, each.ToJson(), now);
                                    }
                                  }));
 }

@@ -13,6 +13,7 @@ struct Clause {
   std::string type;
   std::string as, group, version;
   double q = 1;
+  bool pretty = false;
 };
 
 std::string_view Trim(std::string_view text) {
@@ -42,6 +43,7 @@ std::vector<Clause> ParseAccept(std::string_view header) {
       if (name == "as") clause.as = value;
       if (name == "g") clause.group = value;
       if (name == "v") clause.version = value;
+      if (name == "pretty") clause.pretty = value == "1";
       if (name == "q") clause.q = std::strtod(std::string(value).c_str(), nullptr);
     }
     clauses.push_back(std::move(clause));
@@ -98,8 +100,16 @@ bool ReadMedia(const Clause& clause, Media& media) {
   return true;
 }
 
+// As Go reads a boolean.
+bool IsTrue(std::string_view text) {
+  for (const char* yes : {"1", "t", "T", "true", "True", "TRUE"}) {
+    if (text == yes) return true;
+  }
+  return false;
+}
+
 bool WantsPretty(const Request& request, const Query& query) {
-  if (query.Has("pretty")) return query.Bool("pretty");
+  if (const std::string asked = query.Get("pretty"); !asked.empty()) return IsTrue(asked);
   const std::string_view agent = request.headers.Get("user-agent");
   return agent.starts_with("curl") || agent.starts_with("Wget") ||
          agent.starts_with("Mozilla/5.0");
@@ -120,7 +130,7 @@ Result<Accepted> Negotiate(const Request& request, const Query& query,
                            const openapi::ResourceType& type, Shape shape) {
   for (const Clause& clause : ParseAccept(AcceptHeader(request))) {
     Accepted accepted;
-    accepted.pretty = WantsPretty(request, query);
+    accepted.pretty = clause.pretty || WantsPretty(request, query);
     if (!ReadMedia(clause, accepted.media)) continue;
     if (shape == Shape::kWatch && accepted.media == Media::kYaml) continue;
     if (!ReadForm(clause, type, accepted)) continue;
@@ -137,12 +147,15 @@ Result<Accepted> Negotiate(const Request& request, const Query& query,
                 "application/vnd.kubernetes.protobuf");
 }
 
-Media NegotiateError(const Request& request) {
-  Media media = Media::kJson;
+Accepted NegotiateError(const Request& request) {
+  Accepted accepted;
+  accepted.pretty = WantsPretty(request, Query(request.query));
   for (const Clause& clause : ParseAccept(AcceptHeader(request))) {
-    if (ReadMedia(clause, media)) return media;
+    if (!ReadMedia(clause, accepted.media)) continue;
+    accepted.pretty = accepted.pretty || clause.pretty;
+    break;
   }
-  return Media::kJson;
+  return accepted;
 }
 
 std::optional<std::size_t> AcceptedType(const Request& request,

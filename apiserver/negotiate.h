@@ -28,8 +28,8 @@ enum class Shape { kSingle, kList, kWatch };
 // are tried in the order of their q values.
 Result<Accepted> Negotiate(const Request& request, const Query& query,
                            const openapi::ResourceType& type, Shape shape);
-// The media type for an error, which is sent whatever the client accepts.
-Media NegotiateError(const Request& request);
+// The form of an error, which is sent whatever the client accepts.
+Accepted NegotiateError(const Request& request);
 
 // Which of the media types offered for a document the client takes, by its best clause; nothing
 // when it takes none.

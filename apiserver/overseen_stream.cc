@@ -57,7 +57,9 @@ class OverseenStream final : public Stream {
     if (watchman_) {
       std::lock_guard lock(watchman_->mutex);
       if (watchman_->revoked) {
-        out.push_back(FrameEncoder::EncodeError(*watchman_->revoked, media_));
+        if (watchman_->revoked->reason() != Reason::kNotFound) {
+          out.push_back(FrameEncoder::EncodeError(*watchman_->revoked, media_));
+        }
         return State::kEnd;
       }
     }

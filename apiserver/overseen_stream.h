@@ -42,7 +42,8 @@ struct Oversight {
   std::function<void()> ended = {};
 };
 
-// Ends with an error frame (in the response's media type) once `check` fails.
+// Ends with an error frame (in the response's media type) once `check` fails, without one when
+// what was watched is no longer there.
 void Oversee(Response& response, TimerQueue& timers, Oversight oversight);
 
 }  // namespace mailroom::apiserver

@@ -157,23 +157,4 @@ Call OwnCall(const Call& call, const openapi::ResourceTypePtr& type, const std::
   return own;
 }
 
-void SetCondition(Json& object, Json condition, const std::string& now) {
-  Json* list = Find(object, {"status", "conditions"});
-  if (list == nullptr || !list->is_array()) {
-    list = &Set(object, {"status", "conditions"}, Json::array());
-  }
-  const std::string type = StringAt(condition, {"type"});
-  auto old = std::find_if(list->begin(), list->end(),
-                          [&](const Json& each) { return StringAt(each, {"type"}) == type; });
-  condition["lastTransitionTime"] = now;
-  if (old == list->end()) {
-    list->push_back(std::move(condition));
-    return;
-  }
-  if (StringAt(*old, {"status"}) == StringAt(condition, {"status"})) {
-    condition["lastTransitionTime"] = old->value("lastTransitionTime", Json(now));
-  }
-  *old = std::move(condition);
-}
-
 }  // namespace mailroom::apiserver

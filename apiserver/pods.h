@@ -29,8 +29,4 @@ Result<Response> OrderDone(const Call& call);
 Call OwnCall(const Call& call, const openapi::ResourceTypePtr& type, const std::string& name,
              const std::string& subresource);
 
-// Puts a condition into status.conditions in place of the one of its type. The time of transition
-// is kept while the status stays the same.
-void SetCondition(Json& object, Json condition, const std::string& now);
-
 }  // namespace mailroom::apiserver

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "apiserver/conditions.h"
 #include "storage/object/json_path.h"
 #include "test/support/eventually.h"
 #include "test/support/test_hub.h"
@@ -10,20 +11,13 @@
 namespace mailroom {
 namespace {
 
+using apiserver::ConditionOf;
+
 constexpr const char* kMerge = "application/merge-patch+json";
 constexpr const char* kStrategic = "application/strategic-merge-patch+json";
 constexpr const char* kApply = "application/apply-patch+yaml";
 
 std::string Message(const TestHub::Answer& answer) { return StringAt(answer.body, {"message"}); }
-
-const Json* Condition(const Json& object, const std::string& type) {
-  const Json* list = Find(object, {"status", "conditions"});
-  if (list == nullptr) return nullptr;
-  for (const Json& each : *list) {
-    if (StringAt(each, {"type"}) == type) return &each;
-  }
-  return nullptr;
-}
 
 class Pods : public testing::Test {
  protected:
@@ -64,7 +58,7 @@ TEST_F(Pods, AnEvictionDeletes) {
   const auto dry = Evict("a", nullptr, "?dryRun=All");
   EXPECT_EQ(dry.code, 201) << dry.text;
   EXPECT_EQ(Evict("a", {{"dryRun", {"All"}}}).code, 201);
-  EXPECT_EQ(Condition(Read("a"), "DisruptionTarget"), nullptr) << "nothing was written";
+  EXPECT_EQ(ConditionOf(Read("a"), "DisruptionTarget"), nullptr) << "nothing was written";
   EXPECT_EQ(Evict("a", {{"preconditions", {{"uid", "other"}}}}).code, 409);
   EXPECT_EQ(Evict("a", {{"preconditions", {{"resourceVersion", "1"}}}}).code, 409);
   EXPECT_EQ(Evict("a", {{"propagationPolicy", "Sideways"}}).code, 422);
@@ -109,7 +103,7 @@ TEST_F(Pods, ARunningPodIsToldWhyItGoes) {
   const Json pod = Read("a");
   EXPECT_FALSE(StringAt(pod, {"metadata", "deletionTimestamp"}).empty());
   EXPECT_EQ(IntAt(pod, {"metadata", "deletionGracePeriodSeconds"}), 7);
-  const Json* why = Condition(pod, "DisruptionTarget");
+  const Json* why = ConditionOf(pod, "DisruptionTarget");
   ASSERT_NE(why, nullptr) << DumpJson(pod);
   EXPECT_EQ(StringAt(*why, {"reason"}), "EvictionByEvictionAPI");
   EXPECT_EQ(StringAt(*why, {"message"}), "Eviction API: evicting");
@@ -150,7 +144,7 @@ TEST_F(Pods, ABudgetIsAskedAndTakenFrom) {
   const Json taken = hub.Get(budgets + "/pdb").body;
   EXPECT_EQ(IntAt(taken, {"status", "disruptionsAllowed"}), 0);
   EXPECT_TRUE(Find(taken, {"status", "disruptedPods"})->contains("a")) << DumpJson(taken);
-  EXPECT_EQ(StringAt(*Condition(taken, "DisruptionAllowed"), {"reason"}), "InsufficientPods");
+  EXPECT_EQ(StringAt(*ConditionOf(taken, "DisruptionAllowed"), {"reason"}), "InsufficientPods");
 
   count({{"currentHealthy", 1}});
   const auto refused = Evict("b");
@@ -210,7 +204,7 @@ TEST_F(Pods, ABindingGivesTheNodeOnce) {
   EXPECT_EQ(StringAt(pod, {"spec", "nodeName"}), "n1");
   EXPECT_EQ(StringAt(pod, {"metadata", "annotations", "by"}), "me");
   EXPECT_EQ(IntAt(pod, {"metadata", "generation"}), 1);
-  ASSERT_NE(Condition(pod, "PodScheduled"), nullptr);
+  ASSERT_NE(ConditionOf(pod, "PodScheduled"), nullptr);
   const auto again = hub.Do("POST", pods + "/a/binding", binding);
   EXPECT_EQ(again.code, 409);
   EXPECT_EQ(Message(again),
@@ -351,6 +345,25 @@ TEST_F(Pods, ResizeChangesAmountsAndNothingElse) {
           .find("spec: Invalid value: \"BestEffort\": Pod QOS Class may not change as a result of "
                 "resizing"),
       std::string::npos);
+}
+
+TEST_F(Pods, WhoAppliesAResizeOwnsAmountsOnly) {
+  Make("a", *ParseJson(R"({"containers":[{"name":"c","image":"i:1",
+    "resources":{"requests":{"cpu":"1"},"limits":{"cpu":"2"}}}]})"));
+  const Json config = *ParseJson(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},
+    "spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"500m"}}}]}})");
+  const auto applied = Write("/a/resize?fieldManager=tuner&force=true", config, kApply);
+  ASSERT_EQ(applied.code, 200) << applied.text;
+  int owners = 0;
+  for (const Json& entry : applied.body["metadata"]["managedFields"]) {
+    const Json* container = Find(entry, {"fieldsV1", "f:spec", "f:containers", R"(k:{"name":"c"})"});
+    if (container == nullptr) continue;
+    owners += container->contains(".") ? 1 : 0;
+    if (StringAt(entry, {"manager"}) != "tuner") continue;
+    EXPECT_EQ(StringAt(entry, {"subresource"}), "resize");
+    EXPECT_EQ(*container, *ParseJson(R"({"f:resources":{"f:requests":{"f:cpu":{}}}})"));
+  }
+  EXPECT_EQ(owners, 1) << applied.text;
 }
 
 TEST_F(Pods, AResizeIsChargedAndLimitedAsTheWholePodWas) {

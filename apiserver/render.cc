@@ -117,15 +117,12 @@ Response RenderError(const Status& status) {
 
 Response RenderError(const Request& request, const Status& status) {
   Response plain = RenderError(status);
-  const Media media = NegotiateError(request);
-  if (media == Media::kJson) return plain;
-  auto response = Finish({.media = media, .form = Form::kObject, .meta_version = "v1", .pretty = false},
-                         status.code(), status.ToJson());
+  const Accepted accepted = NegotiateError(request);
+  if (accepted.media == Media::kJson && !accepted.pretty) return plain;
+  auto response = Finish(accepted, status.code(), status.ToJson());
   if (!response.ok()) return plain;
-  response->headers = plain.headers;
-  response->headers.Set("content-type", media == Media::kYaml
-                                            ? "application/yaml"
-                                            : std::string(openapi::kProtobufMediaType));
+  plain.headers.Set("content-type", std::string(response->headers.Get("content-type")));
+  response->headers = std::move(plain.headers);
   return std::move(*response);
 }
 
@@ -136,9 +133,7 @@ Response RenderDeleted(const Call& call, std::string_view name, std::string_view
   if (!call.type->gvk.group.empty()) body += ",\"group\":" + JsonQuote(call.type->gvk.group);
   body += ",\"kind\":" + JsonQuote(call.type->plural);
   if (!uid.empty()) body += ",\"uid\":" + JsonQuote(uid);
-  Accepted accepted;
-  accepted.media = NegotiateError(call.request);
-  auto response = Finish(accepted, 200, body + "}}");
+  auto response = Finish(NegotiateError(call.request), 200, body + "}}");
   return response.ok() ? std::move(*response) : JsonResponse(200, body + "}}");
 }
 

@@ -25,15 +25,25 @@ std::string SelectorText(const Call& call, const Json& object) {
   return parsed.ok() ? parsed->ToString() : "";
 }
 
-Result<Json> ScaleOf(const Call& call, const Json& object) {
+std::string ReplicasPath(const Call& call) {
+  const std::string& own = call.type->scale.spec_replicas;
+  return own.empty() ? "spec.replicas" : own;
+}
+
+// Custom resources may have none until somebody scales them.
+bool HasReplicas(const Call& call, const Json& object) {
+  return call.type->builtin || FindDotted(object, ReplicasPath(call)) != nullptr;
+}
+
+std::string ReplicasField(const Call& call) {
+  return "the spec replicas field " + Quoted("." + ReplicasPath(call));
+}
+
+Json ScaleOf(const Call& call, const Json& object) {
   const openapi::ScalePaths& paths = call.type->scale;
-  const std::string spec_path = paths.spec_replicas.empty() ? "spec.replicas" : paths.spec_replicas;
   const std::string status_path =
       paths.status_replicas.empty() ? "status.replicas" : paths.status_replicas;
-  const Json* spec = FindDotted(object, spec_path);
-  if (spec == nullptr && !call.type->builtin) {
-    return Internal("the spec replicas field " + Quoted("." + spec_path) + " does not exist");
-  }
+  const Json* spec = FindDotted(object, ReplicasPath(call));
   const Json* status = FindDotted(object, status_path);
   Json metadata = Json::object();
   for (const char* member : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
@@ -51,15 +61,6 @@ Result<Json> ScaleOf(const Call& call, const Json& object) {
   return scale;
 }
 
-void SetDotted(Json& object, std::string_view dotted, const Json& value) {
-  Json* node = &object;
-  for (const std::string& step : SplitDotted(dotted)) {
-    if (!node->is_object()) *node = Json::object();
-    node = &(*node)[step];
-  }
-  *node = value;
-}
-
 const openapi::ResourceType& ScaleType() {
   static const openapi::ResourceType type = [] {
     openapi::ResourceType out;
@@ -69,6 +70,21 @@ const openapi::ResourceType& ScaleType() {
     return out;
   }();
   return type;
+}
+
+Result<Response> RenderScale(const Call& call, const ObjectPtr& stored) {
+  const Json object = TRY(Settler(call)(stored))->ToJson();
+  if (!HasReplicas(call, object)) return Internal(ReplicasField(call) + " does not exist");
+  return RenderTree(call, ScaleType(), 200, ScaleOf(call, object));
+}
+
+void SetDotted(Json& object, std::string_view dotted, const Json& value) {
+  Json* node = &object;
+  for (const std::string& step : SplitDotted(dotted)) {
+    if (!node->is_object()) *node = Json::object();
+    node = &(*node)[step];
+  }
+  *node = value;
 }
 
 // The scale a request asks for, from the current one.
@@ -87,11 +103,6 @@ Result<Json> WantedScale(Call& call, const WriteOptions& options, const Json& cu
   TRY(CheckTree(call, options, ScaleType(), draft));
   TRY(CheckIdentity(call, draft.object));
   return std::move(draft.object);
-}
-
-std::string ReplicasPath(const Call& call) {
-  const std::string& own = call.type->scale.spec_replicas;
-  return own.empty() ? "spec.replicas" : own;
 }
 
 Result<std::int64_t> ReplicasOf(const Call& call, const Json& scale) {
@@ -133,9 +144,14 @@ Result<Draft> AppliedScale(const Call& call, const WriteOptions& options, const 
 }
 
 Result<Draft> ChangedScale(Call& call, const WriteOptions& options, Admit& admit, const Json& live) {
-  const Json current = TRY(ScaleOf(call, live));
+  const Json current = ScaleOf(call, live);
   Json wanted = TRY(WantedScale(call, options, current));
   TRY(admit.Mutate(&wanted, &current));
+  // A patch leaves alone what it does not speak of; here there is nothing to leave.
+  const bool given = call.info.verb == "update" || Find(wanted, {"spec", "replicas"}) != nullptr;
+  if (!given && !HasReplicas(call, live)) {
+    return BadRequest(ReplicasField(call) + " cannot be empty");
+  }
   TRY(admit.Validate(&wanted, &current));
   Json object = live;
   SetDotted(object, ReplicasPath(call), TRY(ReplicasOf(call, wanted)));
@@ -156,8 +172,7 @@ Result<Response> Scale(Call& call) {
       const char* suffix = call.type->builtin ? "/scale" : "";
       return NotFound(call.type->plural + suffix, call.type->gvk.group, call.info.name);
     }
-    return RenderTree(call, ScaleType(), 200,
-                      TRY(ScaleOf(call, TRY(Settler(call)(object))->ToJson())));
+    return RenderScale(call, object);
   }
   const WriteOptions options = TRY(
       ParseWriteOptions(call, call.info.verb == "patch" ? "PatchOptions" : "UpdateOptions"));
@@ -169,12 +184,14 @@ Result<Response> Scale(Call& call) {
   const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
     if (!applies) return ChangedScale(call, options, admit, live);
     Draft draft = TRY(AppliedScale(call, options, config, live));
-    const Json current = TRY(ScaleOf(call, live)), wanted = TRY(ScaleOf(call, draft.object));
+    if (!HasReplicas(call, draft.object)) {
+      return BadRequest(ReplicasField(call) + " cannot be empty");
+    }
+    const Json current = ScaleOf(call, live), wanted = ScaleOf(call, draft.object);
     TRY(admit.Validate(&wanted, &current));
     return draft;
   }));
-  return RenderTree(call, ScaleType(), 200,
-                    TRY(ScaleOf(call, TRY(Settler(call)(outcome.object))->ToJson())));
+  return RenderScale(call, outcome.object);
 }
 
 }  // namespace mailroom::apiserver

@@ -3,21 +3,13 @@
 #include <algorithm>
 
 #include "apiserver/auth/bootstrap_tokens.h"
+#include "apiserver/conditions.h"
 #include "openapi/base64.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {
-
-const Json* Condition(const Json& request, std::string_view type) {
-  const Json* conditions = Find(request, {"status", "conditions"});
-  if (conditions == nullptr || !conditions->is_array()) return nullptr;
-  for (const Json& condition : *conditions) {
-    if (StringAt(condition, {"type"}) == type) return &condition;
-  }
-  return nullptr;
-}
 
 bool SameStatus(const Json& a, const Json& b) {
   return a.value("status", Json()) == b.value("status", Json());
@@ -112,10 +104,10 @@ SigningStep SyncerStep(const Hub& hub, const Workspace& workspace, const Json& r
   const auto facts = ReadSigningRequest(RequestPem(request));
   const std::string mailbox = facts.ok() ? MailboxOf(*facts) : "";
   if (mailbox.empty() || !IsClientUse(request) || !Concerns(hub, workspace, mailbox)) {
-    if (Condition(request, "Approved") == nullptr) return {};
+    if (ConditionOf(request, "Approved") == nullptr) return {};
     return {Kind::kFail, "", "not a request for the certificate of a syncer"};
   }
-  if (Condition(request, "Approved") != nullptr) return {Kind::kSign};
+  if (ConditionOf(request, "Approved") != nullptr) return {Kind::kSign};
   const std::string user = StringAt(request, {"spec", "username"});
   const std::vector<std::string> groups = StringsAt(request, {"spec", "groups"});
   const bool is_syncer = std::find(groups.begin(), groups.end(), kSyncers) != groups.end();
@@ -132,7 +124,7 @@ SigningStep SyncerStep(const Hub& hub, const Workspace& workspace, const Json& r
 // made a master or a syncer this way.
 SigningStep ClientStep(const Workspace& workspace, const Json& request) {
   using Kind = SigningStep::Kind;
-  if (workspace.name() != kRootWorkspace || Condition(request, "Approved") == nullptr) return {};
+  if (workspace.name() != kRootWorkspace || ConditionOf(request, "Approved") == nullptr) return {};
   const auto facts = ReadSigningRequest(RequestPem(request));
   if (!facts.ok() || facts->common_name.empty() || !IsClientUse(request)) {
     return {Kind::kFail, "", "not a request for a client certificate"};
@@ -186,12 +178,12 @@ std::vector<Cause> ValidateSigningRequest(const Call& call, const Json& object, 
     return causes;
   }
   if (call.info.subresource != "approval") return causes;
-  if (Condition(object, "Approved") != nullptr && Condition(object, "Denied") != nullptr) {
+  if (ConditionOf(object, "Approved") != nullptr && ConditionOf(object, "Denied") != nullptr) {
     causes.push_back(InvalidValue("status.conditions", "\"Approved,Denied\"",
                                   "Approved and Denied conditions are mutually exclusive"));
   }
   for (const char* type : {"Approved", "Denied", "Failed"}) {
-    if (Condition(*live, type) == nullptr || Condition(object, type) != nullptr) continue;
+    if (ConditionOf(*live, type) == nullptr || ConditionOf(object, type) != nullptr) continue;
     causes.push_back(ForbiddenValue("status.conditions", std::string("updates may not remove a "
                                     "condition of type ") + Quoted(type)));
   }
@@ -200,7 +192,7 @@ std::vector<Cause> ValidateSigningRequest(const Call& call, const Json& object, 
 
 SigningStep NextSigningStep(const Hub& hub, const Workspace& workspace, const Json& request) {
   if (!StringAt(request, {"status", "certificate"}).empty() ||
-      Condition(request, "Denied") != nullptr || Condition(request, "Failed") != nullptr) {
+      ConditionOf(request, "Denied") != nullptr || ConditionOf(request, "Failed") != nullptr) {
     return {};
   }
   const std::string signer = StringAt(request, {"spec", "signerName"});

@@ -2,12 +2,15 @@
 
 #include <set>
 
+#include "apiserver/client/discard.h"
 #include "openapi/edge_names.h"
 #include "storage/object/clock.h"
 #include "storage/object/log.h"
 
 namespace mailroom::mailbox {
 namespace {
+
+using client::Discard;
 
 const client::Gvr kWorkspaces{std::string(openapi::kMailboxApi), "workspaces"};
 constexpr auto kDropped = client::Client::Answer::kDropped;
@@ -27,11 +30,6 @@ client::ObjectRef RefOf(const client::Gvr& gvr, const std::string& name,
 Result<void> Tolerate(Reason fulfilled, Result<void> result) {
   if (!result.ok() && result.error().reason() == fulfilled) return Ok();
   return result;
-}
-
-Result<void> Discard(Result<Json> result) {
-  if (!result.ok()) return std::move(result).error();
-  return Ok();
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ inline constexpr std::string_view kApprovalAnnotation = "api-approved.kubernetes
 bool IsProtectedGroup(std::string_view group);
 // True when the definition is to be served (Established, not in conflict).
 bool IsEstablished(const Json& crd);
+// True when it is being deleted, its objects first.
+bool IsTerminating(const Json& crd);
 // The served versions as types. Shared between equal definitions: two workspaces holding the
 // same spec get the same pointers.
 Result<std::vector<ResourceTypePtr>> TypesOfCrd(const Json& crd);

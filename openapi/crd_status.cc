@@ -218,4 +218,6 @@ void TerminateCrd(Json& crd, const std::string& now) {
 
 bool IsEstablished(const Json& crd) { return ConditionStatus(crd, "Established") == "True"; }
 
+bool IsTerminating(const Json& crd) { return ConditionStatus(crd, "Terminating") == "True"; }
+
 }  // namespace mailroom::openapi

@@ -115,6 +115,8 @@ ResourceType CommonType(const Json& crd) {
   type.categories = StringsAt(names, {"categories"});
   type.namespaced = StringAt(crd, {"spec", "scope"}) == "Namespaced";
   type.verbs = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+  // Of a definition that goes, nothing is announced that would make or change an object.
+  if (IsTerminating(crd)) type.verbs = {"delete", "deletecollection", "get", "list", "watch"};
   type.stored_as = {type.gvk.group, type.plural};
   type.builtin = false;
   type.tracks_generation = true;
@@ -252,6 +254,7 @@ Result<std::vector<ResourceTypePtr>> TypesOfCrd(const Json& crd) {
   const Json* spec = Find(crd, {"spec"});
   if (spec == nullptr || !spec->is_object()) return BadRequest("spec is missing");
   std::string text = DumpJson(*spec) + DumpJson(NamesOf(crd));
+  if (IsTerminating(crd)) text += "terminating";
   const std::size_t hash = std::hash<std::string>()(text);
   std::shared_ptr<const Compiled> compiled = Table().Find(hash, text);
   if (compiled == nullptr) compiled = Table().Add(hash, TRY(Compile(crd, std::move(text))));

@@ -1,5 +1,6 @@
 #include "translator/project.h"
 
+#include "apiserver/client/discard.h"
 #include "openapi/edge_names.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
@@ -10,6 +11,8 @@
 
 namespace mailroom::translator {
 namespace {
+
+using client::Discard;
 
 client::ObjectRef RefOf(const client::Gvr& gvr, const ObjectId& id) {
   return {.gvr = gvr, .ns = id.ns, .name = id.name, .subresource = ""};
@@ -24,11 +27,6 @@ std::string SourceOf(const Object& copy) {
 }
 
 constexpr auto kDropped = client::Client::Answer::kDropped;
-
-Result<void> Discard(Result<Json> result) {
-  if (!result.ok()) return std::move(result).error();
-  return Ok();
-}
 
 bool IsSystem(const ObjectId& id, const Json& object) {
   const ObjectPtr view = Object::Make(object, Revision());
