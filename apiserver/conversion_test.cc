@@ -174,7 +174,7 @@ TEST_F(Conversion, OnlyWhatNeedsNoWebhookIsAnsweredByALoop) {
     request.method = "GET";
     request.path = path;
     request.query = query;
-    return hub_.server().dispatcher().PaceOf(request) == Pace::kMayWait;
+    return hub_.server().dispatcher().PaceOf(request) == apiserver::Pace::kMayWait;
   };
   EXPECT_TRUE(blocks(Path("v2", "a")));
   EXPECT_TRUE(blocks(Path("v2")));

@@ -339,7 +339,11 @@ Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, 
   TRY(CheckVerb(info, *type));
   TRY(CheckRouteMedia(request, info, *type));
   if (info.verb != "list" && info.verb != "watch" && info.verb != "deletecollection") {
-    TRY(Negotiate(request, info.query, *type, Shape::kSingle));
+    auto form = Negotiate(request, info.query, *type, Shape::kSingle);
+    // A Status, which is what a deletion mostly answers, has no other forms.
+    const bool any = info.verb == "delete" &&
+                     Negotiate(request, info.query, *type, Shape::kList).ok();
+    if (!form.ok() && !any) return std::move(form).error();
   }
   Call call{hub_, request, std::move(info), user, std::move(workspace), std::move(type), {}};
   call.deadline = deadline;

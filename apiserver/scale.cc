@@ -156,8 +156,8 @@ Result<Draft> ChangedScale(Call& call, const WriteOptions& options, Admit& admit
   Json object = live;
   SetDotted(object, ReplicasPath(call), TRY(ReplicasOf(call, wanted)));
   for (const char* member : {"resourceVersion", "uid"}) {
-    const std::string given = StringAt(wanted, {"metadata", member});
-    if (!given.empty()) Set(object, {"metadata", member}, given);
+    const std::string value = StringAt(wanted, {"metadata", member});
+    if (!value.empty()) Set(object, {"metadata", member}, value);
   }
   return Draft{std::move(object), {}, false};
 }
