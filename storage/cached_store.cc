@@ -93,6 +93,7 @@ class River final : public CachedStore, private ChangeSink {
   std::atomic<std::uint64_t> interruptions_{0};
   std::size_t forgotten_ = 0;       // bytes since memory was returned; of the river's thread
   std::chrono::seconds quiet_{0};   // since anything was forgotten; likewise
+  bool settled_ = true;             // nothing was forgotten since the last of it was returned
   std::atomic<std::uint64_t> comparisons_{0};
   std::atomic<bool> stopped_{false};
   std::mutex stop_mutex_;
@@ -356,10 +357,12 @@ void River::ForgetOldEvents() {
   }
   forgotten_ += bytes;
   quiet_ = bytes == 0 ? quiet_ + limits::kHistoryTrim : std::chrono::seconds(0);
+  if (bytes > 0) settled_ = false;
   // The last of a large removal is returned when the engine has been compacted, too.
-  const bool settled = forgotten_ > 0 && quiet_ > limits::kCompactionInterval;
-  if (forgotten_ > limits::kTrimBytes || settled) {
+  const bool settles = !settled_ && quiet_ > limits::kCompactionInterval;
+  if (forgotten_ > limits::kTrimBytes || settles) {
     forgotten_ = 0;
+    settled_ = settles;
     malloc_trim(0);
   }
 }

@@ -274,7 +274,7 @@ Result<std::vector<LogRow>> SqliteLog::Scan(Position after, std::size_t limit) {
 
 Result<void> SqliteLog::Forget(Revision compacted, Revision revision,
                                const std::vector<Position>& rows) {
-  return Transact([&]() -> Result<void> {
+  TRY(Transact([&]() -> Result<void> {
     const std::pair<std::string_view, Revision> values[] = {{"compacted", compacted},
                                                             {"revision", revision}};
     for (const auto& [name, value] : values) {
@@ -284,7 +284,10 @@ Result<void> SqliteLog::Forget(Revision compacted, Revision revision,
     }
     for (Position position : rows) TRY(Erase(position));
     return Ok();
-  });
+  }));
+  // The pages of what is gone need not stay in memory.
+  sqlite3_db_release_memory(writer_.handle());
+  return Ok();
 }
 
 }  // namespace
