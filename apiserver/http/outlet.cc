@@ -3,12 +3,21 @@
 #include <trantor/net/EventLoop.h>
 #include <trantor/net/TcpConnection.h>
 
-#include <algorithm>
-#include <cstring>
+#include <deque>
 
 #include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
+namespace {
+
+// Of this thread's loop.
+struct Line {
+  std::deque<std::weak_ptr<Outlet>> waiting;
+  bool called = false;  // the first of them
+};
+thread_local Line line;
+
+}  // namespace
 
 Outlet::Outlet(const std::shared_ptr<trantor::TcpConnection>& connection, std::size_t block,
                Source source, std::function<void()> ended)
@@ -19,7 +28,8 @@ Outlet::Outlet(const std::shared_ptr<trantor::TcpConnection>& connection, std::s
 
 void Outlet::Kick() {
   const auto connection = connection_.lock();
-  if (closed_ || at_end_ || parked_ || pumping_ || !connection || !connection->connected()) return;
+  if (closed_ || at_end_ || parked_ || pumping_ || in_line_) return;
+  if (!connection || !connection->connected()) return;
   pumping_ = true;
   static thread_local std::string bytes;
   bool drained = true;
@@ -41,55 +51,50 @@ void Outlet::Kick() {
   } else if (!drained) {
     Park(*connection);
   } else if (supply == Supply::kMore) {
-    KickLater(*connection);
+    StandInLine(*connection);
   }
 }
 
-void Outlet::KickLater(trantor::TcpConnection& connection) {
+void Outlet::StandInLine(trantor::TcpConnection& connection) {
+  in_line_ = true;
+  line.waiting.push_back(weak_from_this());
+  CallNext(*connection.getLoop());
+}
+
+void Outlet::CallNext(trantor::EventLoop& loop) {
+  if (line.called || line.waiting.empty()) return;
+  line.called = true;
   // A function queued on the loop would run before its sockets are looked at.
-  connection.getLoop()->runAfter(0.0, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->Kick();
+  loop.runAfter(0.0, [&loop] {
+    line.called = false;
+    const std::shared_ptr<Outlet> next = line.waiting.front().lock();
+    line.waiting.pop_front();
+    if (next) {
+      next->in_line_ = false;
+      next->Kick();
+    }
+    CallNext(loop);
   });
 }
 
 void Outlet::Park(trantor::TcpConnection& connection) {
   if (!connection.connected()) return;
   parked_ = true;
-  taken_ = 0;
   seen_sent_ = connection.bytesSent();
   progress_at_ = std::chrono::steady_clock::now();
-  connection.sendStream([weak = weak_from_this()](char* to, std::size_t room) -> std::size_t {
+  // Called when what is unsent is gone. Bytes could be handed over there, but that would go on for
+  // as long as the peer keeps up; none takes the outlet out of the connection's queue.
+  connection.sendStream([weak = weak_from_this()](char* to, std::size_t) -> std::size_t {
     const auto self = weak.lock();
-    return self && to != nullptr ? self->Take(to, room) : 0;
+    if (self && to != nullptr) self->Unpark();
+    return 0;
   });
 }
 
-// Returning 0 takes the outlet out of the connection's queue.
-std::size_t Outlet::Take(char* to, std::size_t room) {
-  constexpr std::size_t kFraming = 64;  // around what is asked of the source
-  static thread_local std::string fresh;
-  fresh.clear();
-  const bool carrying = !carry_.empty();
-  // The connection goes on taking for as long as its peer keeps up, which may be forever.
-  if (!carrying && taken_ >= limits::kWriteTurn) {
-    parked_ = false;
-    if (const auto connection = connection_.lock()) KickLater(*connection);
-    return 0;
-  }
-  if (!carrying && !closed_ && !at_end_) {
-    at_end_ = source_(fresh, room > 2 * kFraming ? room - kFraming : room) == Supply::kEnd;
-  }
-  const std::string& bytes = carrying ? carry_ : fresh;
-  if (bytes.empty()) {
-    parked_ = false;
-    if (at_end_) PostEnded();
-    return 0;
-  }
-  const std::size_t count = std::min(room, bytes.size());
-  std::memcpy(to, bytes.data(), count);
-  carry_ = bytes.substr(count);  // mostly nothing
-  taken_ += count;
-  return count;
+void Outlet::Unpark() {
+  parked_ = false;
+  const auto connection = connection_.lock();
+  if (!closed_ && connection) StandInLine(*connection);
 }
 
 std::chrono::steady_clock::duration Outlet::Stalled(std::chrono::steady_clock::time_point now) {

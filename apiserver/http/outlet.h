@@ -1,6 +1,9 @@
 // The way out of a connection, with back-pressure. The outlet asks its source for bytes only
 // while the socket takes them; when it does not, the outlet parks behind the unsent bytes and
-// goes on by itself once they are gone. So at most one block per connection waits in memory.
+// goes on by itself once they are gone. So at most one block per connection waits in memory. What
+// takes more than one turn (limits::kWriteTurn) stands in line with the other long answers of its
+// loop, of which one goes on between two looks at the sockets: what is short waits for one turn of
+// what is long, however much of that there is.
 // Lives on the connection's loop; every method is called there.
 #pragma once
 
@@ -11,6 +14,7 @@
 #include <string>
 
 namespace trantor {
+class EventLoop;
 class TcpConnection;
 }  // namespace trantor
 
@@ -27,7 +31,7 @@ class Outlet : public std::enable_shared_from_this<Outlet> {
   Outlet(const std::shared_ptr<trantor::TcpConnection>& connection, std::size_t block,
          Source source, std::function<void()> ended);
 
-  // The source has something. Does nothing while parked.
+  // The source has something. Does nothing while parked or in line.
   void Kick();
   // Bytes handed over are still unsent, and the source is not asked.
   bool parked() const { return parked_; }
@@ -38,19 +42,19 @@ class Outlet : public std::enable_shared_from_this<Outlet> {
 
  private:
   void Park(trantor::TcpConnection& connection);
-  std::size_t Take(char* to, std::size_t room);
-  // Kicks again once the others of the loop have had their turn.
-  void KickLater(trantor::TcpConnection& connection);
+  void Unpark();
+  void StandInLine(trantor::TcpConnection& connection);
+  // Lets the first in the loop's line go on, once the sockets have been looked at.
+  static void CallNext(trantor::EventLoop& loop);
   void PostEnded();
 
   const std::weak_ptr<trantor::TcpConnection> connection_;
   const std::size_t block_;
   Source source_;
   std::function<void()> ended_;
-  std::string carry_;  // taken from the source, for which Take had no room
   bool parked_ = false;
-  std::size_t taken_ = 0;  // since it parked
   bool pumping_ = false;
+  bool in_line_ = false;
   bool at_end_ = false;  // the source said kEnd
   bool closed_ = false;
   std::size_t seen_sent_ = 0;  // for Stalled
