@@ -123,6 +123,9 @@ TEST_F(Toybox, SchemasChangeUnderTraffic) {
       ASSERT_EQ(SetVersions(i % 2 == 0 ? more : few).code, 200);
     }
   }
+  // A write that was under way during a change may have followed the definition before it; the
+  // next change settles what it left.
+  ASSERT_EQ(SetVersions(few).code, 200);
   ASSERT_EQ(SetVersions(more).code, 200);
   const Json list = hub.Get(toys).body;
   EXPECT_EQ(list["items"].size(), static_cast<std::size_t>(kWriters * kEach));
