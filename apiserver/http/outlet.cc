@@ -3,6 +3,8 @@
 #include <trantor/net/EventLoop.h>
 #include <trantor/net/TcpConnection.h>
 
+#include <algorithm>
+#include <cstring>
 #include <deque>
 
 #include "storage/object/limits.h"
@@ -80,21 +82,43 @@ void Outlet::CallNext(trantor::EventLoop& loop) {
 void Outlet::Park(trantor::TcpConnection& connection) {
   if (!connection.connected()) return;
   parked_ = true;
+  taken_ = 0;
   seen_sent_ = connection.bytesSent();
   progress_at_ = std::chrono::steady_clock::now();
-  // Called when what is unsent is gone. Bytes could be handed over there, but that would go on for
-  // as long as the peer keeps up; none takes the outlet out of the connection's queue.
-  connection.sendStream([weak = weak_from_this()](char* to, std::size_t) -> std::size_t {
+  connection.sendStream([weak = weak_from_this()](char* to, std::size_t room) -> std::size_t {
     const auto self = weak.lock();
-    if (self && to != nullptr) self->Unpark();
-    return 0;
+    return self && to != nullptr ? self->Take(to, room) : 0;
   });
 }
 
-void Outlet::Unpark() {
-  parked_ = false;
-  const auto connection = connection_.lock();
-  if (!closed_ && connection) StandInLine(*connection);
+// Returning 0 takes the outlet out of the connection's queue.
+std::size_t Outlet::Take(char* to, std::size_t room) {
+  constexpr std::size_t kFraming = 64;  // around what is asked of the source
+  static thread_local std::string fresh;
+  fresh.clear();
+  const bool carrying = !carry_.empty();
+  const bool going_on = !carrying && !closed_ && !at_end_;
+  // The connection goes on taking for as long as its peer keeps up, which may be forever; more than
+  // a little is for the line.
+  if (going_on && (taken_ >= limits::kStreamBlock || !line.waiting.empty())) {
+    parked_ = false;
+    if (const auto connection = connection_.lock()) StandInLine(*connection);
+    return 0;
+  }
+  if (going_on) {
+    at_end_ = source_(fresh, room > 2 * kFraming ? room - kFraming : room) == Supply::kEnd;
+  }
+  const std::string& bytes = carrying ? carry_ : fresh;
+  if (bytes.empty()) {
+    parked_ = false;
+    if (at_end_) PostEnded();
+    return 0;
+  }
+  const std::size_t count = std::min(room, bytes.size());
+  std::memcpy(to, bytes.data(), count);
+  carry_ = bytes.substr(count);  // mostly nothing
+  taken_ += count;
+  return count;
 }
 
 std::chrono::steady_clock::duration Outlet::Stalled(std::chrono::steady_clock::time_point now) {

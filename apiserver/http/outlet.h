@@ -42,7 +42,7 @@ class Outlet : public std::enable_shared_from_this<Outlet> {
 
  private:
   void Park(trantor::TcpConnection& connection);
-  void Unpark();
+  std::size_t Take(char* to, std::size_t room);
   void StandInLine(trantor::TcpConnection& connection);
   // Lets the first in the loop's line go on, once the sockets have been looked at.
   static void CallNext(trantor::EventLoop& loop);
@@ -52,7 +52,9 @@ class Outlet : public std::enable_shared_from_this<Outlet> {
   const std::size_t block_;
   Source source_;
   std::function<void()> ended_;
+  std::string carry_;  // taken from the source, for which Take had no room
   bool parked_ = false;
+  std::size_t taken_ = 0;  // since it parked
   bool pumping_ = false;
   bool in_line_ = false;
   bool at_end_ = false;  // the source said kEnd
