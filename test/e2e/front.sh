@@ -243,7 +243,7 @@ plain=$!
 eventually test -s "$dir/plain.admin"
 plain_url=$(sed -nE 's#.*server: "?(http://[^/" ]*).*#\1#p' "$dir/plain.admin" | head -n 1)
 is ok curl -sS "$plain_url/healthz"
-says '"reason":"Unauthorized"' curl -sS -H 'Authorization: Bearer x' "$plain_url/api/v1/namespaces"
+says '"reason": "Unauthorized"' curl -sS -H 'Authorization: Bearer x' "$plain_url/api/v1/namespaces"
 kill "$plain"
 wait "$plain" || fail "the hub without TLS ended with $?"
 if "$MAILROOM_BUILD/mailroom" serve --data-dir "$dir/plain" --listen 0.0.0.0:0 --plain-http true \
