@@ -341,9 +341,9 @@ Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, 
   if (info.verb != "list" && info.verb != "watch" && info.verb != "deletecollection") {
     auto form = Negotiate(request, info.query, *type, Shape::kSingle);
     // A Status, which is what a deletion mostly answers, has no other forms.
-    const bool any = info.verb == "delete" &&
-                     Negotiate(request, info.query, *type, Shape::kList).ok();
-    if (!form.ok() && !any) return std::move(form).error();
+    const bool fits = form.ok() || (info.verb == "delete" &&
+                                    Negotiate(request, info.query, *type, Shape::kList).ok());
+    if (!fits) return std::move(form).error();
   }
   Call call{hub_, request, std::move(info), user, std::move(workspace), std::move(type), {}};
   call.deadline = deadline;
