@@ -26,12 +26,19 @@ TEST_F(Access, NobodyMayOnlyAskForHealthAndVersion) {
   for (const char* path : {"/healthz", "/livez", "/readyz", "/version", "/livez/ping"}) {
     EXPECT_EQ(Code("", "", "GET", path), 200) << path;
   }
-  for (const char* path : {"/api", "/apis", "/api/v1/namespaces", "/clusters/wds1/api/v1/secrets",
-                           "/clusters/*/api/v1/secrets", "/openapi/v3", "/nowhere"}) {
+  for (const char* path : {"/", "/api", "/api/v1", "/apis", "/apis/apps/v1", "/openapi/v2", "/openapi/v3"}) {
     EXPECT_EQ(Code("", "", "GET", path), 403) << path;
-    const bool discovery = std::string_view(path).size() < 6 || std::string_view(path) == "/openapi/v3";
-    EXPECT_EQ(Code("somebody", "", "GET", path), discovery ? 200 : 403) << path;
+    const bool root = std::string_view(path) == "/";
+    EXPECT_EQ(Code("somebody", "", "GET", path), root ? 403 : 200) << path;
   }
+  for (const char* path : {"/metrics", "/api/v1/namespaces", "/api/v1/namespaces/default/secrets/x",
+                           "/apis/mailbox.kubestellar.io/v1alpha1/workspaces", "/clusters/wds1/apis",
+                           "/clusters/wds1/metrics", "/clusters/wds1/api/v1/secrets", "/clusters/*/api/v1/secrets",
+                           "/.well-known/openid-configuration", "/openid/v1/jwks", "/debug/pprof", "/logs", "/nowhere"}) {
+    EXPECT_EQ(Code("", "", "GET", path), 403) << path;
+    EXPECT_EQ(Code("somebody", "", "GET", path), 403) << path;
+  }
+  for (const char* path : {"/healthz", "/version"}) EXPECT_EQ(Code("", "", "POST", path), 403) << path;
 }
 
 TEST_F(Access, ARejectedCertificateOrTokenIsUnauthorized) {

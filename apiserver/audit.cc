@@ -2,6 +2,7 @@
 
 #include "openapi/protobuf.h"
 #include "storage/object/json_path.h"
+#include "storage/object/yaml.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -34,13 +35,38 @@ Json ObjectRef(const RequestInfo& info) {
   return out;
 }
 
-// The body as an object, when it is one in JSON or protobuf; what is not is left out.
-std::optional<Json> BodyOf(const std::string& text, bool omit_managed_fields) {
-  const bool binary = openapi::IsProtobuf(text);
-  if (!binary && !text.starts_with('{')) return std::nullopt;
-  auto tree = binary ? openapi::DecodeProtobuf(text) : ParseJson(text);
-  if (!tree.ok()) return std::nullopt;
-  if (omit_managed_fields) Erase(*tree, {"metadata", "managedFields"});
+bool IsSecret(const Json& tree) {
+  if (!tree.is_object()) return false;
+  const std::string kind = StringAt(tree, {"kind"});
+  return kind == "Secret" || kind == "SecretList" || kind == "TokenReview" ||
+         kind == "TokenRequest";
+}
+
+// The items of a list, or the one object there is.
+template <typename Visit>
+void EachObject(Json& tree, const Visit& visit) {
+  visit(tree);
+  Json* items = Find(tree, {"items"});
+  if (items == nullptr || !items->is_array()) return;
+  for (Json& item : *items) visit(item);
+}
+
+// The body as it was sent, when it is JSON, YAML or protobuf; what is not is left out, and so is
+// whatever carries a secret, wherever it was sent to.
+std::optional<Json> BodyOf(const std::string& text, std::string_view media,
+                           bool omit_managed_fields) {
+  if (text.empty()) return std::nullopt;
+  const bool yaml = media.find("yaml") != std::string_view::npos;
+  auto tree = openapi::IsProtobuf(text) ? openapi::DecodeProtobuf(text)
+              : yaml                    ? ParseYaml(text)
+                                        : ParseJson(text);
+  if (!tree.ok() || !tree->is_structured()) return std::nullopt;
+  bool secret = false;
+  EachObject(*tree, [&](Json& object) {
+    secret = secret || IsSecret(object);
+    if (omit_managed_fields) Erase(object, {"metadata", "managedFields"});
+  });
+  if (secret) return std::nullopt;
   return std::move(*tree);
 }
 
@@ -105,13 +131,16 @@ std::function<void()> Audit::Answered(AuditRecord record, const Request& request
   if (!streams && !choice.Wants(stage)) return nullptr;
   Json event = EventOf(record, request, stage);
   event["responseStatus"] = ResponseStatus(response);
-  if (choice.level >= AuditLevel::kRequest) {
-    if (auto body = BodyOf(request.body, choice.omit_managed_fields)) {
+  if (record.served && choice.level >= AuditLevel::kRequest) {
+    if (auto body = BodyOf(request.body, request.headers.Get("content-type"),
+                           choice.omit_managed_fields)) {
       event["requestObject"] = std::move(*body);
     }
   }
-  if (choice.level >= AuditLevel::kRequestResponse && response.stream == nullptr) {
-    if (auto body = BodyOf(response.BodyText(), choice.omit_managed_fields)) {
+  if (record.served && choice.level >= AuditLevel::kRequestResponse &&
+      response.stream == nullptr) {
+    if (auto body = BodyOf(response.BodyText(), response.headers.Get("content-type"),
+                           choice.omit_managed_fields)) {
       event["responseObject"] = std::move(*body);
     }
   }

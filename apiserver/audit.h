@@ -27,6 +27,8 @@ struct AuditRecord {
   std::string decision = {};  // allow or forbid, once known
   std::string reason = {};
   std::map<std::string, std::string> annotations = {};  // of admission
+  // The request was allowed and is one that is served: only then are bodies recorded.
+  bool served = false;
 };
 
 class Audit {
@@ -40,6 +42,8 @@ class Audit {
   // The answer is known. A stream's end is told by the function returned, if any.
   std::function<void()> Answered(AuditRecord record, const Request& request,
                                  const Response& response) const;
+  // Events that could not be written.
+  std::uint64_t lost() const { return log_->lost(); }
 
  private:
   Json EventOf(const AuditRecord& record, const Request& request, AuditStage stage) const;

@@ -132,8 +132,43 @@ rules: [{level: RequestResponse}]
     bearer.path = base + "/configmaps";
     bearer.headers.Add("authorization", "Bearer " + StringAt(token.body, {"status", "token"}));
     hub.Send(bearer);
+    // Where nothing can be read from the path, and by whom it may not be read.
+    review.body = DumpJson({{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", "t"}}},
+                            {"stringData", {{"c", "canary-bytes"}}}});
+    const std::string nameless = R"({"stringData":{"c":"canary-bytes"}})";
+    struct Sent {
+      std::string path, body;
+      int code;
+    };
+    const std::vector<Sent> astray = {
+        {"/clusters/X_/api/v1/namespaces/default/secrets", nameless, 400},
+        {"/clusters/its1/../its1/api/v1/namespaces/default/secrets", nameless, 400},
+        {"/clusters/its1//api/v1/namespaces/default/secrets", nameless, 404},
+        {"/clusters/nosuch/api/v1/namespaces/default/secrets", nameless, 404},
+        {base + "/secrets/s/a/b", nameless, 405},
+        {base + "/secrets/s/a", nameless, 404},
+        {base + "/Secrets", nameless, 404},
+        {"/clusters/its1/api/v2/namespaces/default/secrets", nameless, 404},
+        {"/clusters/its1/secrets", nameless, 405},
+        {base + "/configmaps", review.body, 400},
+        {base + "/configmaps",
+         R"({"apiVersion":"v1","kind":"List","items":[)" + review.body + "]}", 400},
+    };
+    for (const Sent& sent : astray) {
+      Request request = review;
+      request.path = sent.path;
+      request.body = sent.body;
+      EXPECT_EQ(hub.Send(request).code, sent.code) << sent.path;
+      request.peer.organizations = {};
+      request.peer.common_name = "eve";
+      EXPECT_GE(hub.Send(request).code, 400) << sent.path;
+      request.peer.common_name.clear();
+      EXPECT_GE(hub.Send(request).code, 400) << sent.path;
+      request.headers.Set("authorization", "Bearer x");
+      EXPECT_GE(hub.Send(request).code, 400) << sent.path;
+    }
   });
-  EXPECT_GE(events.size(), 14u);
+  EXPECT_GE(events.size(), 14u + 40u);
   EXPECT_EQ(whole_.find("canary-bytes"), std::string::npos);
   EXPECT_EQ(whole_.find("Y2FuYXJ5LWJ5dGVz"), std::string::npos) << "in base64";
   EXPECT_EQ(whole_.find("eyJ"), std::string::npos) << "a token";
@@ -141,6 +176,55 @@ rules: [{level: RequestResponse}]
     if (StringAt(event, {"objectRef", "resource"}) != "secrets") continue;
     EXPECT_EQ(StringAt(event, {"level"}), "Metadata");
   }
+}
+
+TEST_F(Recorded, BodiesInEveryFormOfThoseWhoMay) {
+  const auto events = Record(R"(
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+omitManagedFields: true
+rules: [{level: RequestResponse}]
+)", [](TestHub& hub) {
+    const std::string maps = "/clusters/wds1/api/v1/namespaces/default/configmaps";
+    Request request;
+    request.method = "POST";
+    request.path = maps;
+    request.peer.common_name = "admin";
+    request.peer.organizations = {"system:masters"};
+    request.headers.Set("content-type", "application/yaml");
+    request.body = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: v}\n";
+    EXPECT_EQ(hub.Send(request).code, 201);
+    request.method = "PATCH";
+    request.path = maps + "/a";
+    request.headers.Set("content-type", "application/json-patch+json");
+    request.body = R"( [{"op":"replace","path":"/data/k","value":"w"}])";
+    EXPECT_EQ(hub.Send(request).code, 200);
+    request.headers.Set("content-type", "application/apply-patch+yaml");
+    request.query = "fieldManager=m";
+    request.body = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {l: x}\n";
+    EXPECT_EQ(hub.Send(request).code, 200);
+    request.query.clear();
+    request.body = "no: [yaml";
+    EXPECT_GE(hub.Send(request).code, 400);
+    hub.Get(maps);
+    request.peer.organizations = {};
+    request.peer.common_name = "eve";
+    EXPECT_EQ(hub.Send(request).code, 403);
+  });
+  ASSERT_EQ(events.size(), 6u) << whole_;
+  EXPECT_EQ(StringAt(events[0], {"requestObject", "data", "k"}), "v");
+  EXPECT_EQ(events[1]["requestObject"],
+            (Json::array({{{"op", "replace"}, {"path", "/data/k"}, {"value", "w"}}})));
+  EXPECT_EQ(StringAt(events[2], {"requestObject", "data", "l"}), "x");
+  EXPECT_EQ(Find(events[2], {"responseObject", "metadata", "managedFields"}), nullptr);
+  EXPECT_EQ(Find(events[3], {"requestObject"}), nullptr);
+  EXPECT_EQ(StringAt(events[3], {"responseObject", "kind"}), "Status");
+  EXPECT_EQ(StringAt(events[4], {"responseObject", "kind"}), "ConfigMapList");
+  EXPECT_EQ(whole_.find("managedFields"), std::string::npos);
+  EXPECT_EQ(StringAt(events[5], {"annotations", "authorization.k8s.io/decision"}), "forbid");
+  EXPECT_EQ(Find(events[5], {"requestObject"}), nullptr);
+  EXPECT_EQ(Find(events[5], {"responseObject"}), nullptr);
 }
 
 TEST_F(Recorded, WhatAdmissionNotes) {
@@ -205,6 +289,60 @@ TEST_F(Recorded, FilesAreTurnedOver) {
   EXPECT_EQ(files, 4u);
 }
 
+std::string Text(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The folder goes, and comes back later.
+TEST_F(Recorded, AFileThatWasLostIsOpenedAgain) {
+  auto log = AuditLog::Open(
+      {.path = Path(), .file_bytes = 25, .files = 3, .retry = std::chrono::milliseconds(1)});
+  ASSERT_TRUE(log.ok());
+  (*log)->Write("before-all-that");
+  while (Text(Path()).empty()) std::this_thread::yield();
+  std::filesystem::remove_all(folder_);
+  (*log)->Write("meanwhile-one");  // begins a new file
+  (*log)->Write("meanwhile-two");
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ((*log)->lost(), 0u) << "they wait";
+  std::filesystem::create_directories(folder_);
+  (*log)->Write("after-wards");
+  log->reset();
+  std::string all;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) all += Text(entry.path());
+  for (const char* line : {"meanwhile-one\n", "meanwhile-two\n", "after-wards\n"}) {
+    EXPECT_NE(all.find(line), std::string::npos) << line << " of " << all;
+  }
+}
+
+TEST_F(Recorded, LinesThatCannotWaitAnyLongerAreCountedOneByOne) {
+  std::ofstream(Path()) << std::string(15, 'x') << "\n";
+  auto log = AuditLog::Open({.path = Path(), .file_bytes = 20, .queue_bytes = 30,
+                             .retry = std::chrono::hours(1)});
+  ASSERT_TRUE(log.ok());
+  std::filesystem::remove_all(folder_);
+  for (int i = 0; i < 10; ++i) (*log)->Write(std::string(9, 'y'));  // three of them fit
+  EXPECT_EQ((*log)->lost(), 7u);
+}
+
+TEST_F(Recorded, ALineCutOffByAFailureSpoilsNoOther) {
+  std::ofstream(Path()) << "whole\nhal";
+  {
+    auto log = AuditLog::Open({.path = Path()});
+    ASSERT_TRUE(log.ok());
+    (*log)->Write("next");
+  }
+  EXPECT_EQ(Text(Path()), "whole\nhal\nnext\n");
+}
+
+TEST_F(Recorded, LostEventsAreAtMetrics) {
+  Record("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]", [](TestHub& hub) {
+    EXPECT_NE(hub.Get("/metrics").text.find("\nmailroom_audit_events_lost_total 0\n"),
+              std::string::npos);
+  });
+}
+
 TEST(AuditPolicyTest, RefusesWhatItDoesNotKnow) {
   for (const char* text : {"", "kind: Policy", "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: []",
                            "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Loud}]",
@@ -260,16 +398,34 @@ TEST(Oversight, WatchesOfOneUserAreCounted) {
   apiserver::Server::Options options;
   options.watches_per_user = 2;
   TestHub hub(options);
-  const std::string path = "/clusters/wds1/api/v1/configmaps?watch=true";
+  const std::string ws = hub.NewWorkspace("team", "cluster");
+  const Json grant = {{"apiVersion", "rbac.authorization.k8s.io/v1"}, {"kind", "ClusterRoleBinding"},
+                      {"metadata", {{"name", "viewers"}}},
+                      {"roleRef", {{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", "ClusterRole"}, {"name", "view"}}},
+                      {"subjects", Json::array({{{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", "Group"}, {"name", "viewers"}}})}};
+  ASSERT_EQ(hub.Do("POST", ws + "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", grant).code, 201);
+  auto watch = [&](const std::string& user) {
+    Request request;
+    request.method = "GET";
+    request.path = ws + "/api/v1/configmaps";
+    request.query = "watch=true";
+    request.peer.common_name = user;
+    request.peer.organizations = {user == "admin" ? "system:masters" : "viewers"};
+    return hub.server().dispatcher().Handle(request);
+  };
   {
-    TestWatch first(hub, path), second(hub, path);
-    EXPECT_EQ(second.code(), 200);
-    const auto refused = hub.Get(path);
+    const Response first = watch("ann"), second = watch("ann");
+    EXPECT_EQ(first.code, 200);
+    EXPECT_EQ(second.code, 200);
+    const Response refused = watch("ann");
     EXPECT_EQ(refused.code, 429);
     EXPECT_EQ(refused.headers.Get("retry-after"), "1");
+    EXPECT_EQ(watch("bob").code, 200) << "each for themselves";
+    std::vector<Response> masters;
+    for (int i = 0; i < 5; ++i) masters.push_back(watch("admin"));
+    EXPECT_EQ(masters.back().code, 200) << "an administrator is never locked out";
   }
-  TestWatch again(hub, path);
-  EXPECT_EQ(again.code(), 200) << "the places are given back";
+  EXPECT_EQ(watch("ann").code, 200) << "the places are given back";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // workspace says about the kind. Lives for one request, on one thread.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,6 +15,10 @@
 #include "storage/object/deadline.h"
 #include "storage/object/limits.h"
 
+namespace mailroom::openapi {
+class ApiDocs;
+}
+
 namespace mailroom::admission {
 class Admission;
 class QuotaController;
@@ -21,6 +26,7 @@ class QuotaController;
 
 namespace mailroom::apiserver {
 
+class Aggregator;
 class Audit;
 class Conversions;
 class TimerQueue;
@@ -42,6 +48,9 @@ struct Hub {
   const Audit* audit = nullptr;   // null: nothing is recorded
   WatchQuota* watches = nullptr;  // null: no bound
   Conversions* conversions = nullptr;  // null: no webhook converts
+  const openapi::ApiDocs* docs = nullptr;  // null: our own words
+  const std::atomic<bool>* draining = nullptr;  // set once the server is about to stop
+  Aggregator* aggregator = nullptr;  // null: no other server serves a group of a workspace
 };
 
 struct Call {

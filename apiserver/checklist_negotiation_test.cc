@@ -1,7 +1,11 @@
 // Which form each verb answers in, by what the client accepts and sends.
 #include <gtest/gtest.h>
 
+#include "openapi/builtin.h"
+#include "openapi/protobuf.h"
 #include "storage/object/json_path.h"
+#include "storage/object/yaml.h"
+#include "test/support/eventually.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom {
@@ -39,6 +43,27 @@ class AnswerForms : public testing::Test {
     const auto answer = Ask(method, path, std::move(headers), body);
     return std::to_string(answer.code) + " " + StringAt(answer.body, {"kind"});
   }
+  // A kind of custom resources that can be scaled; where they are.
+  std::string DefineThings() {
+    const Json schema = *ParseJson(R"({"openAPIV3Schema":{"type":"object","properties":{"spec":
+        {"type":"object","properties":{"replicas":{"type":"integer"}}}}}})");
+    const Json version = {
+        {"name", "v1"}, {"served", true}, {"storage", true}, {"schema", schema},
+        {"subresources",
+         {{"scale", {{"specReplicasPath", ".spec.replicas"}, {"statusReplicasPath", ".status.replicas"}}}}}};
+    const Json definition = {
+        {"metadata", {{"name", "things.example.com"}}},
+        {"spec",
+         {{"group", "example.com"},
+          {"scope", "Namespaced"},
+          {"names", {{"plural", "things"}, {"singular", "thing"}, {"kind", "Thing"}, {"listKind", "ThingList"}}},
+          {"versions", Json::array({version})}}}};
+    const std::string things = "/clusters/wds1/apis/example.com/v1/namespaces/default/things";
+    EXPECT_EQ(hub.Do("POST", "/clusters/wds1/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition).code,
+              201);
+    EXPECT_TRUE(Eventually([&] { return hub.Get(things).code == 200; }));
+    return things;
+  }
   TestHub hub;
 };
 
@@ -74,6 +99,169 @@ TEST_F(AnswerForms, OfEveryVerb) {
     EXPECT_EQ(Form("DELETE", kMaps + "/b", row.accept), row.remove);
     hub.Do("DELETE", kMaps + "/b");
   }
+}
+
+// What came, whatever its form: `200 protobuf Status`.
+std::string Told(const TestHub::Answer& answer) {
+  const std::string_view type = answer.headers.Get("content-type");
+  std::string form = "json";
+  Json body = answer.body;
+  if (type == "application/yaml") {
+    form = "yaml";
+    if (auto tree = ParseYaml(answer.text); tree.ok()) body = *tree;
+  } else if (type == openapi::kProtobufMediaType) {
+    form = "protobuf";
+    if (auto tree = openapi::DecodeProtobuf(answer.text); tree.ok()) body = *tree;
+  } else if (type != "application/json") {
+    form = type;
+  }
+  return std::to_string(answer.code) + " " + form + " " + StringAt(body, {"kind"});
+}
+
+const std::string kProtobuf(openapi::kProtobufMediaType);
+const std::string kTyped = ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+
+TEST_F(AnswerForms, OfDeletions) {
+  const std::string ws = "/clusters/wds1", things = DefineThings();
+  const Json thing = {{"apiVersion", "example.com/v1"}, {"kind", "Thing"}, {"metadata", {{"name", "x"}}}};
+  const Json map = ConfigMap("x");
+  Json held = map;
+  Set(held, {"metadata", "finalizers"}, Json::array({"example.com/hold"}));
+  const Json pod = {{"metadata", {{"name", "x"}}},
+                    {"spec", {{"containers", {{{"name", "c"}, {"image", "i"}}}}}}};
+  const std::string pods = ws + "/api/v1/namespaces/default/pods";
+  const std::string metadata_client = kProtobuf + kTyped + "," + "application/json" + kTyped + ",application/json";
+  struct Row {
+    std::string accept, map, pod, held, thing;
+  };
+  const Row rows[] = {
+      {"application/json", "200 json Status", "200 json Pod", "200 json ConfigMap", "200 json Status"},
+      {"application/yaml", "200 yaml Status", "200 yaml Pod", "200 yaml ConfigMap", "200 yaml Status"},
+      {kProtobuf, "200 protobuf Status", "200 protobuf Pod", "200 protobuf ConfigMap", "406 protobuf Status"},
+      {kProtobuf + ",application/json", "200 protobuf Status", "200 protobuf Pod", "200 protobuf ConfigMap",
+       "200 json Status"},
+      {kTable, "200 json Status", "200 json Table", "200 json Table", "200 json Status"},
+      {kMetadata, "200 json Status", "200 json PartialObjectMetadata", "200 json PartialObjectMetadata",
+       "200 json Status"},
+      {metadata_client, "200 protobuf Status", "200 protobuf PartialObjectMetadata",
+       "200 protobuf PartialObjectMetadata", "200 protobuf Status"},
+      // The deed is done by the time its answer turns out to be no list.
+      {kMetadataList, "200 json Status", "406 json Status", "406 json Status", "200 json Status"},
+      {"application/json;as=Nonsense;v=v1;g=meta.k8s.io", "406 json Status", "406 json Status", "406 json Status",
+       "406 json Status"},
+      {"text/html", "406 json Status", "406 json Status", "406 json Status", "406 json Status"},
+  };
+  const auto removed = [&](const std::string& path, const Json& object, const std::string& accept) {
+    hub.Do("POST", path, object);
+    EXPECT_EQ(hub.Get(path + "/x").code, 200);
+    Headers headers;
+    headers.Add("accept", accept);
+    const std::string told = Told(Ask("DELETE", path + "/x", std::move(headers)));
+    const bool gone = hub.Get(path + "/x").code == 404;
+    if (!gone) {
+      hub.Do("PATCH", path + "/x", {{"metadata", {{"finalizers", nullptr}}}}, "application/merge-patch+json");
+      hub.Do("DELETE", path + "/x");
+    }
+    EXPECT_EQ(hub.Get(path + "/x").code, 404);
+    return told + (gone ? "" : " kept");
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.accept);
+    const auto kept = [&](const std::string& told, bool refused_late = false) {
+      return told + (told.starts_with("406") && !refused_late ? " kept" : "");
+    };
+    EXPECT_EQ(removed(kMaps, map, row.accept), kept(row.map));
+    EXPECT_EQ(removed(pods, pod, row.accept), kept(row.pod, row.accept == kMetadataList));
+    EXPECT_EQ(removed(kMaps, held, row.accept), row.held + " kept");
+    EXPECT_EQ(removed(things, thing, row.accept), kept(row.thing));
+  }
+}
+
+// What cannot be answered is not done.
+TEST_F(AnswerForms, OfDeletedCollections) {
+  for (const char* name : {"b", "c"}) hub.Do("POST", kMaps, ConfigMap(name));
+  const auto before = hub.Get(kMaps).body;
+  for (const std::string& accept :
+       {std::string("application/json;as=Nonsense;v=v1;g=meta.k8s.io"), std::string("text/html"), kMetadata,
+        kProtobuf + ";as=Table;v=v1;g=meta.k8s.io"}) {
+    EXPECT_EQ(Form("DELETE", kMaps, accept), "406 Status");
+    EXPECT_EQ(hub.Get(kMaps).body, before) << accept;
+  }
+  EXPECT_EQ(Form("DELETE", kMaps + "?labelSelector=none", kTable), "200 Table");
+  EXPECT_EQ(Form("DELETE", kMaps + "?labelSelector=none", kMetadataList), "200 PartialObjectMetadataList");
+  EXPECT_EQ(Form("DELETE", kMaps, "application/json"), "200 ConfigMapList");
+  EXPECT_TRUE(Find(hub.Get(kMaps).body, {"items"})->empty());
+}
+
+// Errors have one form, so clauses that ask for another one are passed over.
+TEST_F(AnswerForms, OfErrors) {
+  struct Row {
+    std::string accept, told;
+  };
+  const Row rows[] = {
+      {"application/json", "404 json Status"},
+      {"application/yaml", "404 yaml Status"},
+      {kProtobuf, "404 protobuf Status"},
+      {kProtobuf + kTyped + ",application/json" + kTyped + ",application/json", "404 json Status"},
+      {kProtobuf + kTyped, "404 json Status"},
+      {kProtobuf + ";g=meta.k8s.io,application/yaml", "404 yaml Status"},
+      {kTable + "," + kProtobuf, "404 protobuf Status"},
+  };
+  for (const Row& row : rows) {
+    for (const char* method : {"GET", "DELETE"}) {
+      Headers headers;
+      headers.Add("accept", row.accept);
+      EXPECT_EQ(Told(Ask(method, kMaps + "/none", std::move(headers))), row.told) << row.accept;
+    }
+  }
+  // Nobody asked for what has to be sent, so it is written to be read.
+  Headers headers;
+  headers.Add("accept", "text/html");
+  const auto answer = Ask("GET", kMaps + "/a", std::move(headers));
+  EXPECT_EQ(answer.code, 406);
+  EXPECT_TRUE(answer.text.starts_with("{\n  \"")) << answer.text;
+}
+
+// The URL says what a body is that leaves it out, in every encoding.
+TEST_F(AnswerForms, BodiesMayLeaveOutWhatTheyAre) {
+  const auto bare = [](const char* type, const Json& value) {
+    const std::string message = openapi::EncodeMessage(*openapi::BuiltinType(type), value);
+    std::string body("k8s\0\x0a\0\x12", 7);
+    body += static_cast<char>(message.size());
+    return body + message;
+  };
+  Headers headers;
+  headers.Add("content-type", kProtobuf);
+  const auto made = Ask("POST", kMaps, headers, bare("core/v1.ConfigMap", ConfigMap("bare", {{"k", "v"}})));
+  EXPECT_EQ(made.code, 201) << made.text;
+  EXPECT_EQ(StringAt(hub.Get(kMaps + "/bare").body, {"data", "k"}), "v");
+  const Json options = {{"dryRun", {"All"}}};
+  EXPECT_EQ(Ask("DELETE", kMaps + "/bare", headers, bare("meta/v1.DeleteOptions", options)).code, 200);
+  EXPECT_EQ(hub.Get(kMaps + "/bare").code, 200) << "a dry run";
+  // Protobuf is what is called so.
+  const auto lied = Ask("DELETE", kMaps + "/bare", {}, bare("meta/v1.DeleteOptions", options));
+  EXPECT_EQ(lied.code, 400) << lied.text;
+}
+
+// A Scale has a protobuf form, the resource it scales does not.
+TEST_F(AnswerForms, ScalesOfCustomResourcesAreBuiltIn) {
+  const std::string things = DefineThings();
+  const Json thing = {{"apiVersion", "example.com/v1"}, {"kind", "Thing"}, {"metadata", {{"name", "x"}}},
+                      {"spec", {{"replicas", 1}}}};
+  ASSERT_EQ(hub.Do("POST", things, thing).code, 201);
+  const auto scale = openapi::EncodeProtobuf({{"apiVersion", "autoscaling/v1"}, {"kind", "Scale"},
+                                              {"metadata", {{"name", "x"}, {"namespace", "default"}}},
+                                              {"spec", {{"replicas", 3}}}});
+  ASSERT_TRUE(scale.ok());
+  Headers headers;
+  headers.Add("content-type", kProtobuf);
+  const auto scaled = Ask("PUT", things + "/x/scale", headers, *scale);
+  EXPECT_EQ(scaled.code, 200) << scaled.text;
+  EXPECT_EQ(IntAt(hub.Get(things + "/x").body, {"spec", "replicas"}), 3);
+  EXPECT_EQ(Ask("PUT", things + "/x", headers, *scale).code, 415);
+  // It is shown only in the forms of the resource.
+  EXPECT_EQ(hub.GetAs(things + "/x/scale", kProtobuf).code, 406);
+  EXPECT_EQ(hub.GetAs(things + "/x/scale", kProtobuf + ",application/json").code, 200);
 }
 
 TEST_F(AnswerForms, OfWatches) {

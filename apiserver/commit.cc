@@ -92,8 +92,9 @@ Result<void> Validate(Call& call, const Json& object, const Json* live) {
                  std::move(causes));
 }
 
-Result<std::string> EncodeStored(const Call& call, Json object) {
-  std::string bytes = Object::Encode(TRY(Stored(call, std::move(object))));
+Result<std::string> EncodeStored(const Call& call, const Json& object) {
+  std::string bytes = HasStoredForm(call, object) ? Object::Encode(object)
+                                                  : Object::Encode(TRY(Stored(call, object)));
   if (bytes.size() > limits::kStoredObjectBytes) {
     return RequestTooLarge("limit is " + std::to_string(limits::kStoredObjectBytes));
   }
@@ -163,8 +164,13 @@ void KeepInStatus(const openapi::ResourceType& type, const Json& live, Json& met
   }
 }
 
-// Keeps what the endpoint does not write: status on the main one, the rest on /status.
-void RestoreParts(const Call& call, const Json& live, Json& object) {
+// A syncer reports what a cluster says, and nothing about the object it says it of: no label,
+// finalizer or owner.
+bool ReportsOnly(const Call& call) { return call.user.InGroup(kSyncers); }
+
+// Keeps what the endpoint does not write: status on the main one, the rest on /status. `settled`:
+// the object's managedFields are the outcome of an apply, not what a client sent.
+void RestoreParts(const Call& call, const Json& live, bool settled, Json& object) {
   auto restore = [&](const char* member) {
     if (auto it = live.find(member); it != live.end()) {
       object[member] = *it;
@@ -179,11 +185,13 @@ void RestoreParts(const Call& call, const Json& live, Json& object) {
     Json status = object.value("status", Json());
     Json metadata = object.value("metadata", Json::object());
     object = live;
-    if (call.type->builtin) {
+    const bool reports = ReportsOnly(call);
+    if (call.type->builtin && !reports) {
       const Json kept = std::exchange(object["metadata"], std::move(metadata));
       KeepInStatus(*call.type, kept, object["metadata"]);
-    } else if (const Json* owners = Find(metadata, {"managedFields"})) {
-      Set(object, {"metadata", "managedFields"}, *owners);  // as an apply has settled them
+    } else if (const Json* owners = Find(metadata, {"managedFields"});
+               owners != nullptr && (settled || !reports)) {
+      Set(object, {"metadata", "managedFields"}, *owners);
     }
     if (status.is_null()) {
       object.erase("status");
@@ -281,7 +289,7 @@ Result<void> MutateChanged(Call& call, const WriteOptions& options, const Json& 
   const Json* managed = Find(draft.object, {"metadata", "managedFields"});
   Json kept = managed != nullptr ? *managed : Json();
   RestoreMetadata(live, draft.object);
-  RestoreParts(call, live, draft.object);
+  RestoreParts(call, live, draft.tracked, draft.object);
   if (!kept.is_null()) Set(draft.object, {"metadata", "managedFields"}, std::move(kept));
   DropRepeatedOwners(call, draft.object);
   return Ok();
@@ -295,7 +303,7 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   TRY(CheckTree(call, options, *call.type, draft));
   TRY(CheckPreconditions(call, live, object));
   RestoreMetadata(live, object);
-  RestoreParts(call, live, object);
+  RestoreParts(call, live, draft.tracked, object);
   FillIn(call, object);
   TRY(MutateChanged(call, options, live, admit, draft));
   if (const KindRules& rules = RulesOf(*call.type); rules.prepare != nullptr) {
@@ -429,16 +437,19 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
     const ObjectPtr stored = call.hub.store.Get(key);
     if (stored == nullptr) return NotFound(call.type->plural, call.type->gvk.group, name);
     TRY(CheckDeletePreconditions(call, *stored, request));
-    Json object = stored->ToJson();
-    const Json before = object;
     if (admit.wanted()) {
       const Json shown = TRY(Served(call, stored));
       TRY(admit.Mutate(nullptr, &shown));
       TRY(admit.Validate(nullptr, &shown));
     }
-    const bool gone = MarkDeleted(call, request, object);
-    if (!gone && object == before) return Outcome{stored, false, false};
-    std::string bytes = Object::Encode(object);
+    bool gone = GoesAtOnce(call, request, *stored);
+    std::string bytes;
+    if (!gone) {
+      Json object = stored->ToJson();
+      gone = MarkDeleted(call, request, object);
+      if (!gone && object == stored->ToJson()) return Outcome{stored, false, false};
+      bytes = Object::Encode(object);
+    }
     if (request.dry_run) {
       return Outcome{gone ? stored : TRY(Object::Decode(bytes, stored->revision())), false, gone};
     }
@@ -449,7 +460,7 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
     } else {
       txn.operations.push_back(Put(key, bytes));
     }
-    const TxnResult result = TRY(admit.Commit(std::move(txn), nullptr, &before));
+    const TxnResult result = TRY(admit.Commit(std::move(txn), nullptr, nullptr));
     if (result.committed) {
       admit.Release(key.ns, gone ? Admit::Written::kRemoved : Admit::Written::kChanged);
       return Outcome{gone ? stored : TRY(Object::Decode(bytes, result.revision)), false, gone};

@@ -5,6 +5,8 @@
 #include <mutex>
 
 #include "apiserver/conversion_stand.h"
+#include "apiserver/conversions.h"
+#include "test/support/eventually.h"
 
 namespace mailroom {
 namespace {
@@ -80,6 +82,18 @@ TEST_F(Conversion, AListIsOneQuestion) {
   EXPECT_EQ(some.body["items"][0]["metadata"]["name"], "e7");
   EXPECT_EQ(hub_.Do("DELETE", Path("v2") + "?fieldSelector=spec.host%3Dh7").code, 200);
   EXPECT_EQ(hub_.Get(Path("v1")).body["items"].size(), 19u);
+}
+
+TEST_F(Conversion, NothingIsRememberedOfAWorkspaceThatIsGone) {
+  WebhookStand stand(Answering(Convert));
+  Define(ByWebhook(stand));
+  ASSERT_EQ(Make("v1", "e", {{"hostPort", "h:1"}}).code, 201);
+  ASSERT_EQ(hub_.Get(Path("v2")).code, 200);
+  apiserver::Conversions& conversions = *hub_.server().dispatcher().hub().conversions;
+  EXPECT_GT(conversions.RememberedBytes(), 0u);
+  ASSERT_EQ(hub_.Do("DELETE", "/clusters/root/apis/mailbox.kubestellar.io/v1alpha1/workspaces/c1")
+                .code, 200);
+  EXPECT_TRUE(Eventually([&] { return conversions.RememberedBytes() == 0; }));
 }
 
 TEST_F(Conversion, WatchesSeeTheVersionTheyAskedFor) {
@@ -178,6 +192,12 @@ TEST_F(Conversion, OnlyWhatNeedsNoWebhookIsAnsweredByALoop) {
   };
   EXPECT_TRUE(blocks(Path("v2", "a")));
   EXPECT_TRUE(blocks(Path("v2")));
+  EXPECT_TRUE(blocks(ws_ + "/%61pis/" + Path("v2", "a").substr(ws_.size() + 6)));
+  EXPECT_TRUE(blocks(Path("v2"), "watch=0"));
+  EXPECT_TRUE(blocks("/apis/mailbox.kubestellar.io/v1alpha1/mailboxes/" + ws_.substr(10) +
+                     "/proxy" + Path("v2", "a").substr(ws_.size())));
+  EXPECT_TRUE(blocks("/clusters/root/apis/mailbox.kubestellar.io/v1alpha1/mailboxes/" +
+                     ws_.substr(10) + "/proxy" + Path("v2", "a").substr(ws_.size())));
   EXPECT_TRUE(blocks(Path("v1", "a")));  // may have been stored in another version before
   EXPECT_FALSE(blocks(Path("v2"), "watch=true"));
   EXPECT_FALSE(blocks(ws_ + "/api/v1/namespaces/default/configmaps/a"));

@@ -94,7 +94,7 @@ Result<std::vector<ObjectPtr>> Conversions::Recall(const Workspace& workspace,
     std::unique_lock lock(mutex_);
     for (const std::size_t i : division.mine) {
       under_way_.erase(division.keys[i]);
-      if (done.ok()) RememberLocked({division.keys[i], to.conversion, division.known[i]});
+      if (done.ok()) RememberLocked({division.keys[i], workspace, to.conversion, division.known[i]});
     }
     answered_.notify_all();
     if (!done.ok()) return done.error();
@@ -122,13 +122,34 @@ ObjectPtr Conversions::KnownLocked(const std::string& key) {
 
 void Conversions::RememberLocked(Memory memory) {
   bytes_ += memory.object->bytes().size();
+  ++counts_[memory.workspace];
   memories_.push_front(std::move(memory));
   by_key_[memories_.front().key] = memories_.begin();
   while (bytes_ > limits::kConvertedBytes && memories_.size() > 1) {
-    bytes_ -= memories_.back().object->bytes().size();
-    by_key_.erase(memories_.back().key);
-    memories_.pop_back();
+    DropLocked(std::prev(memories_.end()));
   }
+}
+
+void Conversions::DropLocked(std::list<Memory>::iterator memory) {
+  bytes_ -= memory->object->bytes().size();
+  by_key_.erase(memory->key);
+  const auto count = counts_.find(memory->workspace);
+  if (--count->second == 0) counts_.erase(count);
+  memories_.erase(memory);
+}
+
+void Conversions::Forget(const Workspace& workspace) {
+  std::lock_guard lock(mutex_);
+  if (!counts_.contains(workspace)) return;
+  for (auto it = memories_.begin(); it != memories_.end();) {
+    const auto memory = it++;
+    if (memory->workspace == workspace) DropLocked(memory);
+  }
+}
+
+std::size_t Conversions::RememberedBytes() {
+  std::lock_guard lock(mutex_);
+  return bytes_;
 }
 
 bool Conversions::Later(const Workspace& workspace, std::function<void()> task) {

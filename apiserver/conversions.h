@@ -33,12 +33,16 @@ class Conversions {
   Result<std::vector<ObjectPtr>> Recall(const Workspace& workspace,
                                         const openapi::ResourceType& to,
                                         const std::vector<ObjectPtr>& objects);
+  // The workspace is gone: drops what its objects were converted to.
+  void Forget(const Workspace& workspace);
+  std::size_t RememberedBytes();
   // Runs a task that may wait on a thread for such tasks. False when too many wait already.
   [[nodiscard]] bool Later(const Workspace& workspace, std::function<void()> task);
 
  private:
   struct Memory {
     std::string key;
+    Workspace workspace;
     std::shared_ptr<const openapi::ConversionHook> hook;  // the key names its address
     ObjectPtr object;
   };
@@ -48,6 +52,7 @@ class Conversions {
                                 std::vector<Json> objects);
   ObjectPtr KnownLocked(const std::string& key);
   void RememberLocked(Memory memory);
+  void DropLocked(std::list<Memory>::iterator memory);
 
   admission::WebhookClient& client_;
   std::mutex mutex_;  // guards everything below
@@ -55,6 +60,7 @@ class Conversions {
   std::unordered_set<std::string> under_way_;
   std::list<Memory> memories_;  // the last used first
   std::unordered_map<std::string, std::list<Memory>::iterator> by_key_;
+  std::unordered_map<Workspace, std::size_t> counts_;  // of memories
   std::size_t bytes_ = 0;
   std::unique_ptr<WorkerPool> pool_;  // made when first needed
 };

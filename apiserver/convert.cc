@@ -146,11 +146,21 @@ Result<Json> ConvertTo(const Call& call, const openapi::ResourceType& to, Json o
   return object;
 }
 
-Result<Json> Stored(const Call& call, Json object) {
+bool HasStoredForm(const Call& call, const Json& object) {
   const openapi::ResourceType& type = *call.type;
   if (!type.builtin) {
     const openapi::ResourceType* storage = type.FindVersion(type.storage_version);
-    if (storage == nullptr || storage->gvk == type.gvk) return object;
+    return storage == nullptr || storage->gvk == type.gvk;
+  }
+  return !IsEvents(type) && !IsHpaV1(type) &&
+         StringAt(object, {"apiVersion"}) == StoredApiVersion(type);
+}
+
+Result<Json> Stored(const Call& call, Json object) {
+  if (HasStoredForm(call, object)) return object;
+  const openapi::ResourceType& type = *call.type;
+  if (!type.builtin) {
+    const openapi::ResourceType* storage = type.FindVersion(type.storage_version);
     Json stored = TRY(ConvertTo(call, *storage, std::move(object)));
     // Every read would fill these in.
     if (storage->schema != type.schema) openapi::ApplyDefaults(*storage, stored);

@@ -18,6 +18,8 @@ void ToStored(const openapi::ResourceType& type, Json& object);
 void FromStored(const openapi::ResourceType& type, Json& object);
 // The tree in the version of `to`, whichever served version it is in; may wait for a webhook.
 Result<Json> ConvertTo(const Call& call, const openapi::ResourceType& to, Json object);
+// Whether the tree, of the call's type, is stored as it is.
+bool HasStoredForm(const Call& call, const Json& object);
 // The tree, of the call's type, as it is to be stored.
 Result<Json> Stored(const Call& call, Json object);
 

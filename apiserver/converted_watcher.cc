@@ -227,6 +227,11 @@ storage::Watcher::State ConvertedWatcher::Drain(std::vector<Item>& out, std::siz
   }
 }
 
+bool ConvertedWatcher::overflowed() const {
+  std::lock_guard lock(shared_->mutex);
+  return shared_->source->overflowed();
+}
+
 bool ConvertedWatcher::InitialDone() const {
   std::lock_guard lock(shared_->mutex);
   return !shared_->in_initial;

@@ -27,9 +27,9 @@ Result<Response> Delete(Call& call) {
 }
 
 Result<Response> DeleteCollection(Call& call) {
+  const ReadOptions options = TRY(ParseListOptions(call));
   const DeleteRequest request = TRY(ParseDelete(call));
   WarnAboutDefault(call, request);
-  const ReadOptions options = TRY(ParseListOptions(call));
   TRY(call.hub.store.Freshen());
   storage::CacheListOptions cache;
   cache.scope = {call.info.workspace, call.type->stored_as, call.info.ns};

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "storage/object/json_path.h"
+#include "apiserver/test_mailboxes.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom {
@@ -55,6 +59,98 @@ TEST_F(DiscoveryTest, AggregatedDocumentsHaveTypeAndEtag) {
   EXPECT_EQ(hub.Send(again).code, 304);
 }
 
+TEST_F(DiscoveryTest, OlderClientsGetTheOlderAggregatedForm) {
+  const std::string older =
+      "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+  for (const char* path : {"/clusters/wds1/api", "/clusters/wds1/apis"}) {
+    const auto answer = hub.GetAs(path, older + ",application/json");
+    EXPECT_EQ(answer.code, 200);
+    EXPECT_EQ(answer.headers.Get("content-type"), older);
+    EXPECT_EQ(StringAt(answer.body, {"apiVersion"}), "apidiscovery.k8s.io/v2beta1");
+    Json newer = hub.GetAs(path, kAggregated).body;
+    EXPECT_EQ(StringAt(newer, {"apiVersion"}), "apidiscovery.k8s.io/v2");
+    newer["apiVersion"] = "apidiscovery.k8s.io/v2beta1";
+    EXPECT_EQ(answer.body, newer) << "but for the version it is the same";
+    // The newer form, for a client that takes both and names it first.
+    const auto both = hub.GetAs(path, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+                                          older + ",application/json");
+    EXPECT_EQ(StringAt(both.body, {"apiVersion"}), "apidiscovery.k8s.io/v2");
+  }
+}
+
+// Known from clusters in the field; kube-storage-version-migrator compares them.
+TEST_F(DiscoveryTest, StorageVersionHashesAreTheOriginals) {
+  struct Row {
+    const char *path, *resource, *hash;
+  };
+  const Row rows[] = {
+      {"api/v1", "configmaps", "qFsyl6wFWjQ="},      {"api/v1", "pods", "xPOwRZ+Yhw8="},
+      {"api/v1", "services", "0/CO1lhkEBI="},        {"api/v1", "secrets", "S6u1pOWzb84="},
+      {"api/v1", "nodes", "XwShjMxG9Fs="},           {"api/v1", "namespaces", "Q3oi5N2YM8M="},
+      {"api/v1", "events", "r2yiGXH7wu8="},          {"api/v1", "serviceaccounts", "pbx9ZvyFpBE="},
+      {"apis/apps/v1", "deployments", "8aSe+NMegvE="}, {"apis/apps/v1", "replicasets", "P1RzHs8/mWQ="},
+      {"apis/batch/v1", "jobs", "mudhfqk/qZY="},
+      // Events of both groups are stored as those of core.
+      {"apis/events.k8s.io/v1", "events", "r2yiGXH7wu8="},
+      // All versions of a kind have one.
+      {"apis/autoscaling/v1", "horizontalpodautoscalers", "qwQve8ut294="},
+      {"apis/autoscaling/v2", "horizontalpodautoscalers", "qwQve8ut294="},
+  };
+  for (const Row& row : rows) {
+    const auto list = hub.Get("/clusters/wds1/" + std::string(row.path));
+    std::string found = "none";
+    for (const Json& resource : list.body["resources"]) {
+      if (StringAt(resource, {"name"}) == row.resource) found = StringAt(resource, {"storageVersionHash"});
+    }
+    EXPECT_EQ(found, row.hash) << row.path << " " << row.resource;
+  }
+  const auto reviews = hub.Get("/clusters/wds1/apis/authorization.k8s.io/v1").body;
+  for (const Json& resource : reviews["resources"]) {
+    EXPECT_FALSE(resource.contains("storageVersionHash")) << "nothing is stored";
+  }
+}
+
+// One line for each resource and subresource of a workspace of type `cluster`.
+TEST_F(DiscoveryTest, ClustersServeWhatTheListSays) {
+  const std::string prefix = hub.NewWorkspace("c", "cluster");
+  const auto words = [](const char* label, const Json& from, const char* member) {
+    std::string out;
+    for (const std::string& word : StringsAt(from, {member})) out += (out.empty() ? "" : ",") + word;
+    return out.empty() ? out : std::string(" ") + label + "=" + out;
+  };
+  const auto kind = [](const Json& from, const std::string& group, const std::string& version) {
+    const Json& gvk = from["responseKind"];
+    std::string out = " " + StringAt(gvk, {"kind"});
+    if (StringAt(gvk, {"group"}) == group && StringAt(gvk, {"version"}) == version) return out;
+    return out + "@" + StringAt(gvk, {"group"}) + "/" + StringAt(gvk, {"version"});
+  };
+  std::string found;
+  for (const char* root : {"/api", "/apis"}) {
+    const Json list = hub.GetAs(prefix + root, kAggregated).body;
+    for (const Json& group : list["items"]) {
+      const std::string name = StringAt(group, {"metadata", "name"});
+      for (const Json& served : group["versions"]) {
+        const std::string version = StringAt(served, {"version"});
+        found += (name.empty() ? "" : name + "/") + version + "\n";
+        for (const Json& resource : served["resources"]) {
+          found += "  " + StringAt(resource, {"resource"}) + kind(resource, name, version) + " " +
+                   StringAt(resource, {"scope"}) + words("short", resource, "shortNames") +
+                   words("categories", resource, "categories") + words("verbs", resource, "verbs") + "\n";
+          if (!resource.contains("subresources")) continue;
+          for (const Json& sub : resource["subresources"]) {
+            found += "    " + StringAt(sub, {"subresource"}) + kind(sub, name, version) +
+                     words("verbs", sub, "verbs") + "\n";
+          }
+        }
+      }
+    }
+  }
+  std::ifstream file(MAILROOM_TEST_DATA "/discovery.txt");
+  std::stringstream expected;
+  expected << file.rdbuf();
+  EXPECT_EQ(found, expected.str());
+}
+
 TEST_F(DiscoveryTest, OpenApiUrlsCarryThePrefixAndTheHash) {
   auto index = hub.Get("/clusters/wds1/openapi/v3");
   const std::string url = StringAt(index.body, {"paths", "apis/apps/v1", "serverRelativeURL"});
@@ -70,6 +166,63 @@ TEST_F(DiscoveryTest, OpenApiUrlsCarryThePrefixAndTheHash) {
   auto stale = hub.Get("/clusters/wds1/openapi/v3/apis/apps/v1?hash=OLD");
   EXPECT_EQ(stale.code, 301);
   EXPECT_EQ(stale.headers.Get("location"), url);
+}
+
+// kube-aggregator answers 502 to a redirection of an extension server.
+TEST_F(DiscoveryTest, OpenApiRedirectsNobodyBehindAnAggregator) {
+  MakeMailboxes(hub, 1);
+  const std::string fresh = ProxyRoad(0) + "/openapi/v3/apis/apps/v1";
+  const auto document = hub.Get(fresh);
+  ASSERT_EQ(document.code, 200) << document.text;
+  const auto stale = hub.Get(fresh + "?hash=OLD");
+  EXPECT_EQ(stale.code, 200);
+  EXPECT_EQ(stale.text, document.text);
+  EXPECT_EQ(stale.headers.Get("cache-control"), document.headers.Get("cache-control"));
+  const auto index = hub.Get(ProxyRoad(0) + "/openapi/v3");
+  const std::string named = StringAt(index.body, {"paths", "apis/apps/v1", "serverRelativeURL"});
+  EXPECT_EQ(hub.Get(named).headers.Get("cache-control"), "public, immutable");
+  Request request = AsProxied(0, At("", {"GET", "/openapi/v3/apis/apps/v1", "hash=OLD", true}));
+  EXPECT_EQ(hub.Send(request).code, 200);
+}
+
+TEST_F(DiscoveryTest, OpenApiDescribesPathsOfTheServer) {
+  const auto index = hub.Get("/clusters/wds1/openapi/v3");
+  struct Row {
+    const char *path, *operation, *media;
+  };
+  const Row rows[] = {
+      {"version", "getCodeVersion", "application/json"},
+      {".well-known/openid-configuration", "getServiceAccountIssuerOpenIDConfiguration",
+       "application/json"},
+      {"openid/v1/jwks", "getServiceAccountIssuerOpenIDKeyset", "application/jwk-set+json"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.path);
+    const std::string path = row.path;
+    const std::string url = StringAt(index.body, {"paths", row.path, "serverRelativeURL"});
+    ASSERT_TRUE(url.starts_with("/clusters/wds1/openapi/v3/" + path + "?hash=")) << url;
+    const auto document = hub.Get(url);
+    EXPECT_EQ(document.code, 200);
+    const Json* get = Find(document.body, {"paths", "/" + path + "/", "get"});
+    ASSERT_NE(get, nullptr) << document.text;
+    EXPECT_EQ(StringAt(*get, {"operationId"}), row.operation);
+    EXPECT_NE(Find(*get, {"responses", "200", "content", row.media}), nullptr);
+    EXPECT_EQ(StringAt(document.body, {"info", "version"}), "unversioned");
+    EXPECT_EQ(hub.GetAs("/clusters/wds1/openapi/v3/" + path,
+                        "application/com.github.proto-openapi.spec.v3@v1.0+protobuf").code, 200);
+    EXPECT_EQ(hub.Get("/clusters/wds1/" + path).code, 200) << "what is described is there";
+  }
+  // What /version says is what its schema knows.
+  const auto document = hub.Get("/clusters/wds1/openapi/v3/version");
+  const Json* info = Find(document.body, {"components", "schemas", "io.k8s.apimachinery.pkg.version.Info"});
+  ASSERT_NE(info, nullptr);
+  const auto version = hub.Get("/version").body;
+  for (const auto& [member, value] : version.items()) {
+    EXPECT_NE(Find(*info, {"properties", member}), nullptr) << member;
+  }
+  for (const char* none : {"versions", "api", "apis/apps", "api/v1/x", "apis/apps/v1/x", "apis/apps/v7"}) {
+    EXPECT_EQ(hub.Get("/clusters/wds1/openapi/v3/" + std::string(none)).code, 404) << none;
+  }
 }
 
 TEST_F(DiscoveryTest, OpenApiDocumentsAreJsonOrProtobufByTheBestClause) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apiserver/aggregator.h"
 #include "apiserver/auth/impersonate.h"
 #include "apiserver/deadline.h"
 #include "apiserver/document_form.h"
@@ -125,26 +126,28 @@ Result<void> CheckVerb(const RequestInfo& info, const openapi::ResourceType& typ
   return Ok();
 }
 
+// Nothing is done for an answer that the client would not take. Lists and watches find out by themselves.
+Result<void> CheckForm(const Request& request, const RequestInfo& info,
+                       const openapi::ResourceType& type) {
+  if (info.verb == "list" || info.verb == "watch") return Ok();
+  if (info.verb == "delete") {
+    TRY(NegotiateDeleted(request, info.query, type));
+  } else {
+    const bool many = info.verb == "deletecollection";
+    TRY(Negotiate(request, info.query, type, many ? Shape::kList : Shape::kSingle));
+  }
+  return Ok();
+}
+
 // A watch ends with the definition of its kind.
 Result<void> CheckServed(const Hub& hub, const RequestInfo& info) {
   if (info.all_workspaces) return Ok();
   const WorkspaceView workspace = TRY(hub.workspaces.Find(info.workspace));
   if (workspace.catalog->FindShared(info.group, info.version, info.resource)) return Ok();
+  const bool elsewhere = hub.aggregator != nullptr &&
+                         hub.aggregator->Serves(info.workspace, info.group, info.version);
+  if (elsewhere) return Ok();
   return NotFound(info.resource, info.group, "");
-}
-
-// The workspace in the path as it is written; root when there is none.
-std::string_view NamedWorkspace(std::string_view path) {
-  constexpr std::string_view kPrefix = "/clusters/";
-  constexpr std::string_view kMailboxes = "/apis/mailbox.kubestellar.io/v1alpha1/mailboxes/";
-  auto first = [](std::string_view text) { return text.substr(0, text.find('/')); };
-  if (!path.starts_with(kPrefix)) {
-    if (!path.starts_with(kMailboxes)) return kRootWorkspace;
-    const std::string_view name = first(path.substr(kMailboxes.size()));
-    const std::string_view rest = path.substr(kMailboxes.size() + name.size());
-    return rest.starts_with("/proxy") ? name : kRootWorkspace;
-  }
-  return first(path.substr(kPrefix.size()));
 }
 
 std::string AuditId(const Request& request) {
@@ -176,6 +179,18 @@ Attributes ProxyAttributes(const RequestInfo& info, const std::string& method) {
   return asked;
 }
 
+// What a request proves who sent it with. A front proxy may name users by any header.
+Request CredentialsOf(const Request& request) {
+  Request out;
+  out.peer = request.peer;
+  for (const auto& [name, value] : request.headers.fields()) {
+    if (request.peer.front_proxy || name == "authorization" || name.starts_with("impersonate-")) {
+      out.headers.Add(name, value);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Dispatcher::Dispatcher(const Hub& hub) : hub_(hub) {
@@ -184,51 +199,15 @@ Dispatcher::Dispatcher(const Hub& hub) : hub_(hub) {
                                             "code=\"" + std::to_string(digit) + "xx\""));
   }
   AddStorageMetrics(metrics_, hub.store);
-}
-
-Pace Dispatcher::PaceOf(const Request& request) const {
-  if (hub_.reads_wait || hub_.authorizer.Delegates()) return Pace::kMayWait;
-  if (request.method != "GET" && request.method != "HEAD") return Pace::kMayWait;
-  if (MayConvert(request)) return Pace::kMayWait;
-  if (const std::size_t at = request.query.find("resourceVersion="); at != std::string::npos) {
-    const char first = request.query[std::min(at + 16, request.query.size() - 1)];
-    if (first >= '1' && first <= '9') return Pace::kMayWait;
+  if (hub.authorizer.Delegates()) {
+    checkers_ = std::make_unique<WorkerPool>(limits::kRecheckThreads, limits::kRecheckQueue);
   }
-  return MayBeLong(request) ? Pace::kLong : Pace::kAtOnce;
-}
-
-// Whether a webhook may have to convert what is read. Watches convert as they go.
-bool Dispatcher::MayConvert(const Request& request) const {
-  if (request.path.find("/apis/") == std::string::npos) return false;
-  const Workspace named{std::string(NamedWorkspace(request.path))};
-  if (hub_.store.LastChange(named, kCrdResource) == Revision()) return false;
-  const auto info = ParseRequestInfo(request);
-  if (!info.ok() || !info->is_resource || info->verb == "watch") return false;
-  const auto workspace = hub_.workspaces.Find(info->workspace);
-  if (!workspace.ok()) return false;
-  const auto* type = workspace->catalog->FindShared(info->group, info->version, info->resource).get();
-  return type != nullptr && type->conversion != nullptr;
-}
-
-// Watches are served as they come; another read of a collection may be all the workspace holds.
-bool Dispatcher::MayBeLong(const Request& request) const {
-  if (request.query.find("watch=") != std::string::npos) return false;
-  // A collection lies three or five segments deep below /api, four or six below /apis.
-  const auto depth = std::count(request.path.begin(), request.path.end(), '/');
-  const bool grouped = request.path.find("/apis/") != std::string::npos;
-  if (depth % 2 != (grouped ? 0 : 1)) return false;
-  const std::string_view name = NamedWorkspace(request.path);
-  if (name == openapi::kAllWorkspaces) return true;
-  return hub_.store.Count(Workspace(std::string(name))) > limits::kHeavyList;
-}
-
-std::string Dispatcher::FlowOf(const Request& request) const {
-  const std::string name(NamedWorkspace(request.path));
-  if (name == kRootWorkspace || name == openapi::kAllWorkspaces) return name;
-  const bool known = IsWorkspaceName(name) &&
-                     hub_.store.Get({Workspace(std::string(kRootWorkspace)), kWorkspacesResource,
-                                     "", name}) != nullptr;
-  return known ? name : "";
+  if (hub.audit == nullptr) return;
+  metrics_.AddGauges({{"mailroom_audit_events_lost_total", "Audit events that could not be written.",
+                       Metrics::Named::Type::kCounter}},
+                     [audit = hub.audit] {
+                       return std::vector<double>{static_cast<double>(audit->lost())};
+                     });
 }
 
 Response Dispatcher::Handle(const Request& request) {
@@ -276,11 +255,17 @@ Result<Response> Dispatcher::Route(const Request& request, const User* known,
                                       "", info.workspace.name()}) == nullptr) {
     return NotFound(kMailboxesResource.resource, kMailboxesResource.group, info.workspace.name());
   }
-  if (!info.is_resource) return NonResource(request, info);
+  std::optional<RemoteApi> elsewhere;
+  if (hub_.aggregator != nullptr) elsewhere = hub_.aggregator->Find(info);
+  if (!elsewhere && !info.is_resource) return NonResource(request, info);
+  auto answer = [&](RequestInfo asked) -> Result<Response> {
+    if (elsewhere) return hub_.aggregator->Forward(*elsewhere, request, asked, user, deadline);
+    return Resource(request, std::move(asked), user, deadline, record);
+  };
   const bool oversee = known == nullptr && info.verb == "watch";
-  if (!oversee) return Resource(request, std::move(info), user, deadline, record);
-  Response response = TRY(Resource(request, info, user, deadline, record));
-  if (response.stream != nullptr) TRY(Oversee(request, std::move(info), std::move(user), response));
+  if (!oversee) return answer(std::move(info));
+  Response response = TRY(answer(info));
+  if (response.stream != nullptr) TRY(Oversee(request, std::move(info), user, response));
   return response;
 }
 
@@ -300,24 +285,30 @@ Result<void> Dispatcher::MayDo(const User& user, const std::string& method, cons
   return ForbiddenTo(user, info.proxied ? proxy : asked, decision.reason);
 }
 
-Result<void> Dispatcher::Oversee(const Request& request, RequestInfo info, User user,
+// Everything that let the watch begin is asked again: who it is, by a certificate or token that may
+// have ended; whether they may act as the one they act as; whether that one may watch.
+Result<void> Dispatcher::Oversee(const Request& request, RequestInfo info, const User& user,
                                  Response& response) {
   Oversight oversight;
   if (hub_.watches != nullptr) oversight.ticket = TRY(hub_.watches->Take(user));
+  if (const std::time_t until = request.peer.until; until != 0) {
+    const std::time_t now = std::chrono::system_clock::to_time_t(hub_.clock.Now());
+    const std::chrono::seconds left(std::clamp<std::time_t>(
+        until - now, 1, std::chrono::seconds(limits::kWatchRecheck).count()));
+    oversight.every = left;
+  }
   info.segments.clear();
   info.query = Query();
-  const bool by_token = request.peer.common_name.empty() && !request.peer.front_proxy;
-  oversight.check = [this, info = std::move(info), user = std::move(user),
-                     header = by_token ? std::string(request.headers.Get("authorization"))
-                                       : std::string()]() -> Result<void> {
-    if (!header.empty()) {
-      Request again;
-      again.headers.Add("authorization", header);
-      TRY(hub_.authenticator.Authenticate(again, info.workspace.name()));
+  oversight.check = [this, info = std::move(info),
+                     credentials = CredentialsOf(request)]() -> Result<void> {
+    User who = TRY(hub_.authenticator.Authenticate(credentials, info.workspace.name()));
+    if (auto other = TRY(Impersonate(hub_.authorizer, who, credentials.headers, AttributesOf(info)))) {
+      who = std::move(*other);
     }
-    TRY(MayDo(user, "GET", info, nullptr));
+    TRY(MayDo(who, "GET", info, nullptr));
     return CheckServed(hub_, info);
   };
+  oversight.checkers = checkers_.get();
   apiserver::Oversee(response, hub_.timers, std::move(oversight));
   return Ok();
 }
@@ -338,16 +329,11 @@ Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, 
   if (WritesAllNamespaces(info, *type)) return TextResponse(404, "404 page not found\n");
   TRY(CheckVerb(info, *type));
   TRY(CheckRouteMedia(request, info, *type));
-  if (info.verb != "list" && info.verb != "watch" && info.verb != "deletecollection") {
-    auto form = Negotiate(request, info.query, *type, Shape::kSingle);
-    // A Status, which is what a deletion mostly answers, has no other forms.
-    const bool fits = form.ok() || (info.verb == "delete" &&
-                                    Negotiate(request, info.query, *type, Shape::kList).ok());
-    if (!fits) return std::move(form).error();
-  }
+  TRY(CheckForm(request, info, *type));
   Call call{hub_, request, std::move(info), user, std::move(workspace), std::move(type), {}};
   call.deadline = deadline;
   if (!call.type->deprecation_warning.empty()) call.Warn(call.type->deprecation_warning);
+  if (record != nullptr) record->served = true;
   auto result = RunVerb(call);
   // Whoever asked has gone by then, whatever was done meanwhile.
   if (auto in_time = InTime(deadline); !in_time.ok()) result = std::move(in_time).error();
@@ -358,7 +344,7 @@ Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, 
 }
 
 Result<Response> Dispatcher::NonResource(const Request& request, const RequestInfo& info) {
-  if (auto health = HealthAnswer(info)) return std::move(*health);
+  if (auto health = HealthAnswer(info, hub_)) return std::move(*health);
   if (request.method != "GET") return RouterError(405);
   if (info.path == "/metrics" && info.workspace.name() == kRootWorkspace) {
     return TextResponse(200, metrics_.Text());
@@ -376,6 +362,14 @@ Result<Response> Dispatcher::NonResource(const Request& request, const RequestIn
     Response keys = JsonResponse(200, DumpJson(hub_.tokens.key_set()));
     keys.headers.Set("content-type", "application/jwk-set+json");
     return keys;
+  }
+  if (hub_.aggregator != nullptr) {
+    if (auto shared = hub_.aggregator->Discover(request, info, workspace, discovery_)) {
+      return InAcceptedMedia(request, std::move(*shared));
+    }
+    if (auto shared = hub_.aggregator->Index(request, info, workspace, openapi_)) {
+      return std::move(*shared);
+    }
   }
   if (auto document = discovery_.Answer(request, info, workspace.catalog)) {
     return InAcceptedMedia(request, std::move(*document));

@@ -8,6 +8,7 @@
 #include "apiserver/metrics.h"
 #include "apiserver/openapi_paths.h"
 #include "apiserver/pace.h"
+#include "apiserver/worker_pool.h"
 
 namespace mailroom::apiserver {
 
@@ -19,26 +20,21 @@ class Dispatcher {
   Response Handle(const Request& request);
   // The same for a caller inside the process, whose identity needs no proof.
   Response HandleAs(const Request& request, const User& user);
-  // Writes may wait, and so may reads of a future revision or of a remote engine; lists of a large
-  // workspace are long.
-  Pace PaceOf(const Request& request) const;
-
-  // The workspace a request asks for, by its path alone, for sharing the server's time fairly. All
-  // that name none that exists are one flow, so that making up names gains nothing.
-  std::string FlowOf(const Request& request) const;
+  Pace PaceOf(const Request& request) const { return apiserver::PaceOf(hub_, request); }
+  std::string FlowOf(const Request& request) const { return apiserver::FlowOf(hub_, request); }
 
   const Hub& hub() const { return hub_; }
+  // A workspace is gone, and with it, it may be, what it alone served.
+  void SweepDocuments() { documents_.Sweep(); }
   // To add series of other parts, before the first request is handled.
   Metrics& metrics() { return metrics_; }
 
  private:
-  bool MayBeLong(const Request& request) const;
-  bool MayConvert(const Request& request) const;
   Result<Response> Route(const Request& request, const User* known, AuditRecord* record);
   Result<void> MayDo(const User& user, const std::string& method, const RequestInfo& info,
                      AuditRecord* record) const;
   // Puts an open watch under supervision.
-  Result<void> Oversee(const Request& request, RequestInfo info, User user, Response& response);
+  Result<void> Oversee(const Request& request, RequestInfo info, const User& user, Response& response);
   Result<Response> Resource(const Request& request, RequestInfo info, const User& user,
                             const Deadline& deadline, AuditRecord* record);
   Result<Response> NonResource(const Request& request, const RequestInfo& info);
@@ -48,7 +44,10 @@ class Dispatcher {
   std::vector<Counter*> answers_;  // by the first digit of the code
   DocumentCache documents_;
   Discovery discovery_{documents_};
-  OpenApiPaths openapi_{documents_};
+  OpenApiPaths openapi_{documents_, hub_.docs};
+  // Ask again about open watches where that may wait; null where it never does. Last, so that
+  // nobody asks while the rest goes.
+  std::unique_ptr<WorkerPool> checkers_;
 };
 
 }  // namespace mailroom::apiserver

@@ -5,9 +5,8 @@
 #include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
-namespace {
 
-std::string HashOf(std::string_view text) {
+std::string DocumentHash(std::string_view text) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   unsigned char bytes[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
@@ -20,8 +19,6 @@ std::string HashOf(std::string_view text) {
   return out;
 }
 
-}  // namespace
-
 Document DocumentCache::Get(const openapi::CatalogPtr& catalog, const std::string& key,
                             const std::function<std::string()>& make) {
   {
@@ -33,17 +30,24 @@ Document DocumentCache::Get(const openapi::CatalogPtr& catalog, const std::strin
     }
   }
   std::string text = make();
-  std::string hash = HashOf(text);
+  std::string hash = DocumentHash(text);
   Document document{std::make_shared<const std::string>(std::move(text)), std::move(hash)};
   std::lock_guard lock(mutex_);
-  if (remembered_.size() > limits::kRememberedCatalogs) {
-    std::erase_if(remembered_, [](const auto& entry) { return entry.second.catalog.expired(); });
-    if (remembered_.size() > limits::kRememberedCatalogs) remembered_.clear();
-  }
+  SweepLocked();
+  if (remembered_.size() > limits::kRememberedCatalogs) remembered_.clear();
   Remembered& slot = remembered_[catalog.get()];
   if (slot.catalog.lock() != catalog) slot = {catalog, {}};
   slot.documents[key] = document;
   return document;
+}
+
+void DocumentCache::Sweep() {
+  std::lock_guard lock(mutex_);
+  SweepLocked();
+}
+
+void DocumentCache::SweepLocked() {
+  std::erase_if(remembered_, [](const auto& entry) { return entry.second.catalog.expired(); });
 }
 
 }  // namespace mailroom::apiserver

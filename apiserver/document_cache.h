@@ -18,17 +18,23 @@ struct Document {
   std::string hash;  // upper-case hexadecimal SHA-512 of the body
 };
 
+std::string DocumentHash(std::string_view text);
+
 class DocumentCache {
  public:
   // The document remembered under `key`, or the result of `make`.
   Document Get(const openapi::CatalogPtr& catalog, const std::string& key,
                const std::function<std::string()>& make);
+  // Drops what was rendered from catalogues that are gone. New documents do so too.
+  void Sweep();
 
  private:
   struct Remembered {
     std::weak_ptr<const openapi::Catalog> catalog;
     std::map<std::string, Document> documents;
   };
+  void SweepLocked();
+
   std::mutex mutex_;
   std::map<const openapi::Catalog*, Remembered> remembered_;  // guarded by mutex_
 };

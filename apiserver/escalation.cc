@@ -1,5 +1,6 @@
 #include "apiserver/escalation.h"
 
+#include <algorithm>
 #include <set>
 
 #include "storage/object/json_path.h"
@@ -15,10 +16,30 @@ bool Same(const Json& a, const Json* b, const char* member) {
   return *left == *right;
 }
 
+// Whether the two differ in nothing but what garbage collection and the server itself write.
+// Everything else counts: a label may put the rules of a role into another one.
+bool SameButBookkeeping(const Json& object, const Json* live) {
+  if (live == nullptr) return false;
+  auto bare = [](Json copy) {
+    for (const char* member : {"ownerReferences", "finalizers", "managedFields", "resourceVersion"}) {
+      Erase(copy, {"metadata", member});
+    }
+    return copy;
+  };
+  return bare(object) == bare(*live);
+}
+
+bool Aggregates(const Json* role) {
+  const Json* selectors =
+      role == nullptr ? nullptr : Find(*role, {"aggregationRule", "clusterRoleSelectors"});
+  return selectors != nullptr && !selectors->empty();
+}
+
 bool Exempt(const Call& call) {
   return call.user.InGroup(kMasters) || !openapi::PolicyIsLive(call.workspace.type);
 }
 
+// Asked in the namespace of what is written, so that a ClusterRole bound there is enough there.
 bool MayDo(const Call& call, std::string_view verb, std::string_view resource,
            const std::string& name) {
   Attributes asked;
@@ -27,15 +48,21 @@ bool MayDo(const Call& call, std::string_view verb, std::string_view resource,
   asked.group = kRbacGroup;
   asked.version = "v1";
   asked.resource = resource;
-  asked.ns = resource == "roles" ? std::string_view(call.info.ns) : std::string_view();
+  asked.ns = call.info.ns;
   asked.name = name;
   return call.hub.authorizer.Decide(call.user, asked).allowed;
 }
 
-Result<void> CheckHeld(const Call& call, const std::string& name, const Rules& wanted) {
-  const Rules held = call.hub.authorizer.RulesFor(call.user, call.info.workspace.name(),
-                                                  call.type->namespaced ? call.info.ns : "");
-  const Rules missing = Uncovered(held, wanted);
+// What of `wanted` the user does not hold there.
+Rules NotHeld(const Call& call, std::string_view workspace, const Rules& wanted) {
+  return Uncovered(call.hub.authorizer.RulesFor(call.user, workspace,
+                                                call.type->namespaced ? call.info.ns : ""),
+                   wanted);
+}
+
+Result<void> CheckHeld(const Call& call, const std::string& name, std::string_view workspace,
+                       const Rules& wanted) {
+  const Rules missing = NotHeld(call, workspace, wanted);
   if (missing.empty()) return Ok();
   std::set<std::string> texts;
   for (const Rule& rule : missing) texts.insert(CompactText(rule));
@@ -45,45 +72,59 @@ Result<void> CheckHeld(const Call& call, const std::string& name, const Rules& w
   return Forbidden(call.type->plural, call.type->gvk.group, name, why);
 }
 
+// Held, that is, in each of `workspaces`.
 Result<void> CheckRoleHeld(const Call& call, const std::string& name, const std::string& role_kind,
-                           const std::string& role) {
+                           const std::string& role, const std::vector<std::string>& workspaces) {
   const std::string_view resource = role_kind == "Role" ? "roles" : "clusterroles";
   if (MayDo(call, "bind", resource, role)) return Ok();
   const RbacPtr rbac = call.hub.authorizer.RbacOf(call.info.workspace.name());
   const RulesPtr rules = rbac == nullptr ? nullptr : rbac->RulesOf(role_kind, call.info.ns, role);
   if (rules == nullptr) return NotFound(resource, kRbacGroup, role);
-  return CheckHeld(call, name, *rules);
+  for (const std::string& workspace : workspaces) TRY(CheckHeld(call, name, workspace, *rules));
+  return Ok();
 }
 
 }  // namespace
 
 Result<void> MayWriteRole(Call& call, Json& object, const Json* live) {
-  if (Exempt(call)) return Ok();
-  if (Same(object, live, "rules") && Same(object, live, "aggregationRule")) return Ok();
+  if (Exempt(call) || SameButBookkeeping(object, live)) return Ok();
+  if (MayDo(call, "escalate", call.type->plural, call.info.name)) return Ok();
   const std::string name = StringAt(object, {"metadata", "name"});
-  if (MayDo(call, "escalate", call.type->plural, name)) return Ok();
-  if (object.contains("aggregationRule") && !Same(object, live, "aggregationRule")) {
-    const Rules all = {{{"*"}, {"*"}, {"*"}, {}, {}}, {{"*"}, {}, {}, {}, {"*"}}};
-    if (!CheckHeld(call, name, all).ok()) {
-      return Forbidden(call.type->plural, call.type->gvk.group, name,
-                       "must have cluster-admin privileges to use an aggregationRule");
-    }
-  }
+  const std::string& workspace = call.info.workspace.name();
   const Json* rules = Find(object, {"rules"});
-  return CheckHeld(call, name, rules == nullptr ? Rules() : ParseRules(*rules));
+  TRY(CheckHeld(call, name, workspace, rules == nullptr ? Rules() : ParseRules(*rules)));
+  // One that aggregates can gather anything, and is not changed to gather less either.
+  if (!Aggregates(&object) && !Aggregates(live)) return Ok();
+  const Rules all = {{{"*"}, {"*"}, {"*"}, {}, {}}, {{"*"}, {}, {}, {}, {"*"}}};
+  if (NotHeld(call, workspace, all).empty()) return Ok();
+  return Forbidden(call.type->plural, call.type->gvk.group, name,
+                   "must have cluster-admin privileges to use the aggregationRule");
 }
 
 Result<void> MayWriteBinding(Call& call, Json& object, const Json* live) {
-  if (Exempt(call)) return Ok();
-  if (Same(object, live, "subjects") && Same(object, live, "roleRef")) return Ok();
+  if (Exempt(call) || SameButBookkeeping(object, live)) return Ok();
   return CheckRoleHeld(call, StringAt(object, {"metadata", "name"}),
-                       StringAt(object, {"roleRef", "kind"}), StringAt(object, {"roleRef", "name"}));
+                       StringAt(object, {"roleRef", "kind"}), StringAt(object, {"roleRef", "name"}),
+                       {call.info.workspace.name()});
 }
 
+// The rules are those of root's role, but they are granted, and so must be held, in the workspaces
+// named. Nobody holds them in workspaces to come: that needs `bind`.
 Result<void> MayWriteAccess(Call& call, Json& object, const Json* live) {
   if (Exempt(call) || Same(object, live, "spec")) return Ok();
-  return CheckRoleHeld(call, StringAt(object, {"metadata", "name"}), "ClusterRole",
-                       StringAt(object, {"spec", "role"}));
+  const std::string name = StringAt(object, {"metadata", "name"});
+  const std::string role = StringAt(object, {"spec", "role"});
+  const std::vector<std::string> workspaces = StringsAt(object, {"spec", "workspaceNames"});
+  const bool open = Find(object, {"spec", "workspaceSelector"}) != nullptr ||
+                    BoolAt(object, {"spec", "acrossWorkspaces"}) ||
+                    std::find(workspaces.begin(), workspaces.end(), openapi::kAllWorkspaces) !=
+                        workspaces.end();
+  if (open && !MayDo(call, "bind", "clusterroles", role)) {
+    return Forbidden(call.type->plural, call.type->gvk.group, name,
+                     "must have the right to bind ClusterRole " + Quoted(role) +
+                         " to grant it in workspaces that are not named");
+  }
+  return CheckRoleHeld(call, name, "ClusterRole", role, workspaces);
 }
 
 Result<void> MayOpenWorkspace(Call& call, const Json& object, const Json* live) {
@@ -91,9 +132,11 @@ Result<void> MayOpenWorkspace(Call& call, const Json& object, const Json* live) 
   if (access == nullptr || !access->is_array() || Exempt(call)) return Ok();
   const Json* before = live == nullptr ? nullptr : Find(*live, {"spec", "access"});
   if (before != nullptr && *before == *access) return Ok();
+  const std::string name = StringAt(object, {"metadata", "name"});
+  // A new one holds nothing yet that the rules could be held over: root's stand in.
+  const std::string where = live == nullptr ? call.info.workspace.name() : name;
   for (const Json& entry : *access) {
-    TRY(CheckRoleHeld(call, StringAt(object, {"metadata", "name"}), "ClusterRole",
-                      StringAt(entry, {"role"})));
+    TRY(CheckRoleHeld(call, name, "ClusterRole", StringAt(entry, {"role"}), {where}));
   }
   return Ok();
 }

@@ -1,6 +1,6 @@
 // Nobody grants more than they hold: writing a role needs its rules or the verb `escalate`,
-// writing a binding (or a WorkspaceAccess, or a Workspace's access) the rules of its role or the
-// verb `bind`. Functions of the kinds' table; they say nothing where such objects are payload.
+// writing a binding (or a WorkspaceAccess, or a Workspace's access) the rules of its role, held
+// where they are granted, or the verb `bind`. Functions of the kinds' table; they say nothing where such objects are payload.
 #pragma once
 
 #include "apiserver/call.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "openapi/catalog.h"
+#include "openapi/protobuf.h"
 #include "storage/object/json_path.h"
 #include "storage/object/yaml.h"
 #include "test/support/eventually.h"
@@ -114,6 +115,88 @@ TEST(EveryKind, GoesThroughEveryVerb) {
 
     auto gone = hub.Do("DELETE", self, {{"propagationPolicy", "Background"}});
     EXPECT_EQ(gone.code, 200) << gone.text;
+  }
+}
+
+// Without what differs between two objects that were made alike.
+Json Alike(Json object) {
+  for (const char* member : {"uid", "resourceVersion", "creationTimestamp"}) {
+    Erase(object, {"metadata", member});
+  }
+  if (Json* managed = Find(object, {"metadata", "managedFields"})) {
+    for (Json& entry : *managed) entry.erase("time");
+  }
+  if (Json* conditions = Find(object, {"status", "conditions"})) {
+    for (Json& condition : *conditions) condition.erase("lastTransitionTime");
+  }
+  return object;
+}
+
+// Without values that say nothing, which protobuf does not tell from absent ones.
+Json WithoutEmpty(const Json& value) {
+  if (value.is_array()) {
+    Json out = Json::array();
+    for (const Json& element : value) out.push_back(WithoutEmpty(element));
+    return out;
+  }
+  if (!value.is_object()) return value;
+  Json out = Json::object();
+  for (const auto& [name, member] : value.items()) {
+    Json kept = WithoutEmpty(member);
+    const bool says = !kept.is_null() && kept != "" && kept != 0 && kept != false &&
+                      !(kept.is_structured() && kept.empty());
+    if (says) out[name] = std::move(kept);
+  }
+  return out;
+}
+
+// The same object, however it is sent and asked for.
+TEST(EveryKind, SaysTheSameInEveryEncoding) {
+  TestHub by_json, by_yaml, by_protobuf;
+  const auto catalog = openapi::BaseCatalog(openapi::WorkspaceType::kWds);
+  const auto post = [](TestHub& hub, const std::string& path, std::string body, std::string_view type) {
+    Request request;
+    request.method = "POST";
+    request.path = path;
+    request.peer.common_name = "admin";
+    request.peer.organizations = {"system:masters"};
+    request.headers.Add("user-agent", "test");
+    request.headers.Add("content-type", std::string(type));
+    request.body = std::move(body);
+    return hub.Send(std::move(request));
+  };
+  for (const Json& sample : Samples()) {
+    const openapi::ResourceType* type = TypeOf(*catalog, sample);
+    SCOPED_TRACE(type->gvk.ApiVersion() + " " + type->gvk.kind);
+    const std::string path = PathOf(*type), self = path + "/" + StringAt(sample, {"metadata", "name"});
+    const auto made = post(by_json, path, DumpJson(sample), "application/json");
+    ASSERT_EQ(made.code, 201) << made.text;
+    const auto yaml = post(by_yaml, path, DumpYaml(sample), "application/yaml");
+    ASSERT_EQ(yaml.code, 201) << yaml.text;
+    EXPECT_EQ(Alike(yaml.body), Alike(made.body));
+    const auto read = by_json.GetAs(self, "application/yaml");
+    EXPECT_EQ(read.headers.Get("content-type"), "application/yaml");
+    const auto tree = ParseYaml(read.text);
+    ASSERT_TRUE(tree.ok()) << read.text;
+    EXPECT_EQ(*tree, by_json.Get(self).body);
+
+    const auto body = openapi::EncodeProtobuf(sample);
+    if (!openapi::HasProtobuf(type->gvk)) {
+      EXPECT_FALSE(type->builtin);  // our own kinds
+      continue;
+    }
+    ASSERT_TRUE(body.ok());
+    const auto binary = post(by_protobuf, path, *body, openapi::kProtobufMediaType);
+    ASSERT_EQ(binary.code, 201) << binary.text;
+    EXPECT_EQ(Alike(binary.body), Alike(made.body));
+    for (const std::string& where : {self, path}) {
+      const auto shown = by_json.GetAs(where, std::string(openapi::kProtobufMediaType));
+      ASSERT_EQ(shown.code, 200) << shown.text;
+      EXPECT_EQ(shown.headers.Get("content-type"), openapi::kProtobufMediaType);
+      const auto decoded = openapi::DecodeProtobuf(shown.text);
+      ASSERT_TRUE(decoded.ok()) << decoded.error().message();
+      EXPECT_EQ(WithoutEmpty(*decoded), WithoutEmpty(by_json.Get(where).body));
+    }
   }
 }
 

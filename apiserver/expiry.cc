@@ -1,6 +1,9 @@
 #include "apiserver/expiry.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
 
 #include "apiserver/client/controller.h"
 #include "apiserver/hub_watch.h"
@@ -17,9 +20,15 @@ bool IsBootstrapToken(const Object& object) {
          object.meta().name.starts_with("bootstrap-token-");
 }
 
+// Workspaces do not expire, but join tokens go with theirs.
 bool MayExpire(const Object& object) {
   return object.kind() == "Event" || object.kind() == "CertificateSigningRequest" ||
-         IsBootstrapToken(object);
+         object.kind() == "Workspace" || IsBootstrapToken(object);
+}
+
+// The mailbox a join token is for, "" when it is none.
+std::string MailboxOf(const Object& token) {
+  return openapi::DecodeBase64(token.ScalarAt("data.mailbox")).value_or("");
 }
 
 std::int64_t EventExpiry(const Object& object) {
@@ -60,17 +69,69 @@ class Running final : public Expiry, private client::Reconciler {
     HubWatch::Options options;
     options.name = "expiry";
     options.filter = MayExpire;
-    options.change = [this](const ResourceKey& key, const Object*, const Object* now) {
+    options.restart = [this] { tokens_.clear(); };
+    options.change = [this](const ResourceKey& key, const Object* before, const Object* now) {
+      FollowTokens(key, before, now);
       if (now == nullptr) return;
-      if (auto due = ExpiryOf(*now)) {
-        controller_->queue().AddAfter({key.workspace.name(), key.ToStoreKey()}, Until(*due));
-      }
+      if (auto due = ExpiryOf(*now)) Look(key, Until(*due));
     };
     watch_ = TRY(HubWatch::Start(hub_.store, std::move(options)));
     return Ok();
   }
 
  private:
+  void Look(const ResourceKey& key, std::chrono::milliseconds delay) {
+    controller_->queue().AddAfter({key.workspace.name(), key.ToStoreKey()}, delay);
+  }
+
+  // Changes come in their order: a token told of before its mailbox went was for that one.
+  void FollowTokens(const ResourceKey& key, const Object* before, const Object* now) {
+    if (key.resource == kWorkspacesResource) {
+      if (now != nullptr) return;
+      for (const auto& [token, uid] : tokens_[key.name]) {
+        {
+          std::lock_guard lock(mutex_);
+          orphans_.insert(uid);
+        }
+        Look(token, std::chrono::milliseconds(0));
+      }
+      tokens_.erase(key.name);
+      return;
+    }
+    const Object& object = now != nullptr ? *now : *before;
+    if (!IsBootstrapToken(object)) return;
+    if (before != nullptr) {
+      auto known = tokens_.find(MailboxOf(*before));
+      if (known != tokens_.end()) known->second.erase(key);
+      if (known != tokens_.end() && known->second.empty()) tokens_.erase(known);
+    }
+    const std::string mailbox = now != nullptr ? MailboxOf(*now) : "";
+    if (mailbox.empty()) return;
+    tokens_[mailbox][key] = std::string(now->meta().uid);
+    // That its mailbox went may have been missed; or it is still to come.
+    if (hub_.store.Get({Workspace(std::string(kRootWorkspace)), kWorkspacesResource, "",
+                        mailbox}) != nullptr) {
+      return;
+    }
+    const std::int64_t made = ParseTime(now->ScalarAt("metadata.creationTimestamp"));
+    Look(key, Until(made + limits::kSigningRequestAge.count()));
+  }
+
+  // Join tokens are of no use once their mailbox is gone.
+  bool IsOrphan(const Object& object) {
+    if (!IsBootstrapToken(object)) return false;
+    {
+      std::lock_guard lock(mutex_);
+      if (orphans_.contains(std::string(object.meta().uid))) return true;
+    }
+    const std::string mailbox = MailboxOf(object);
+    const std::int64_t made = ParseTime(object.ScalarAt("metadata.creationTimestamp"));
+    return !mailbox.empty() &&
+           Until(made + limits::kSigningRequestAge.count()) <= limits::kExpirySlack &&
+           hub_.store.Get({Workspace(std::string(kRootWorkspace)), kWorkspacesResource, "",
+                           mailbox}) == nullptr;
+  }
+
   // Rounded up, so that what is due at about the same time is handled together.
   std::chrono::milliseconds Until(std::int64_t due) const {
     const auto now = std::chrono::duration_cast<std::chrono::seconds>(
@@ -82,9 +143,11 @@ class Running final : public Expiry, private client::Reconciler {
   Result<client::Requeue> Reconcile(const client::WorkKey& work) override {
     auto key = ResourceKey::Parse(work.id);
     const ObjectPtr object = key.ok() ? hub_.store.Get(*key) : nullptr;
-    const auto due = object ? ExpiryOf(*object) : std::nullopt;
-    if (!due) return client::Requeue{};
-    if (Until(*due) > limits::kExpirySlack) return client::Requeue{Until(*due)};
+    if (object == nullptr) return client::Requeue{};
+    const bool orphan = IsOrphan(*object);
+    const auto due = ExpiryOf(*object);
+    if (!due && !orphan) return client::Requeue{};
+    if (!orphan && Until(*due) > limits::kExpirySlack) return client::Requeue{Until(*due)};
     auto workspace = hub_.workspaces.Find(key->workspace);
     // In a workspace that only carries such objects they stay, but for Events, which are its own.
     if (!workspace.ok()) return client::Requeue{};
@@ -100,11 +163,17 @@ class Running final : public Expiry, private client::Reconciler {
     request.uid = std::string(object->meta().uid);
     request.resource_version = object->revision().ToString();
     TRY(UnlessGone(self_.Remove(*workspace, type, key->ns, key->name, request)));
+    std::lock_guard lock(mutex_);
+    orphans_.erase(request.uid);
     return client::Requeue{};
   }
 
   const Hub& hub_;
   const SelfWriter self_;
+  // Join tokens by mailbox, with their UIDs; the watch's thread only.
+  std::map<std::string, std::map<ResourceKey, std::string>> tokens_;
+  std::mutex mutex_;
+  std::set<std::string> orphans_;  // UIDs of those whose mailbox went; guarded by mutex_
   std::unique_ptr<client::Controller> controller_;
   std::unique_ptr<HubWatch> watch_;
 };

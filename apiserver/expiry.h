@@ -1,6 +1,6 @@
 // Deletes objects whose time is over: Events after an hour, signing requests some time after they
-// were decided (or after a day without a decision), bootstrap tokens past their expiration. One
-// for all workspaces; it sleeps until the next one is due.
+// were decided (or after a day without a decision), bootstrap tokens past their expiration, join
+// tokens with their mailbox. One for all workspaces; it sleeps until the next one is due.
 #pragma once
 
 #include <memory>

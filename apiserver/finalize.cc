@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apiserver/kinds.h"
+#include "apiserver/pods.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::apiserver {
@@ -47,7 +48,7 @@ void ApplyPropagation(const Call& call, const DeleteRequest& request, Json& obje
 
 // Seconds for which a pod on a node is left to end by itself; everything else goes at once.
 std::int64_t GraceSeconds(const Call& call, const DeleteRequest& request, const Json& object) {
-  if (call.type->stored_as != GroupResource{"", "pods"}) return 0;
+  if (call.type->stored_as != kPodsResource) return 0;
   const std::string phase = StringAt(object, {"status", "phase"});
   if (StringAt(object, {"spec", "nodeName"}).empty() || phase == "Succeeded" || phase == "Failed") {
     return 0;
@@ -108,6 +109,12 @@ Result<void> CheckDeletePreconditions(const Call& call, const Object& stored,
                     "The object might have been modified");
   }
   return Ok();
+}
+
+bool GoesAtOnce(const Call& call, const DeleteRequest& request, const Object& stored) {
+  if (stored.meta().has_finalizers || RulesOf(*call.type).holds != nullptr) return false;
+  if (call.type->stored_as == kPodsResource) return false;
+  return PropagationFinalizer(call, request, Json::object()).empty();
 }
 
 bool MarkDeleted(const Call& call, const DeleteRequest& request, Json& object) {

@@ -20,6 +20,9 @@ void RemoveFinalizer(Json& object, std::string_view finalizer);
 // 409 when the uid or resourceVersion precondition fails.
 Result<void> CheckDeletePreconditions(const Call& call, const Object& stored,
                                       const DeleteRequest& request);
+// Whether a delete removes the object at once, as can be told without its tree; when it cannot,
+// MarkDeleted tells.
+bool GoesAtOnce(const Call& call, const DeleteRequest& request, const Object& stored);
 // Applies a delete to the object: propagation finalizers, deletionTimestamp. True when nothing
 // holds the object, so that it is to be removed at once.
 bool MarkDeleted(const Call& call, const DeleteRequest& request, Json& object);

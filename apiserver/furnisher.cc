@@ -1,6 +1,7 @@
 #include "apiserver/furnisher.h"
 
 #include "apiserver/client/controller.h"
+#include "apiserver/cluster_objects.h"
 #include "apiserver/hub_watch.h"
 #include "apiserver/kubernetes_service.h"
 #include "apiserver/self_write.h"
@@ -16,14 +17,15 @@ bool IsInteresting(const Object& object) {
   const std::string_view kind = object.kind();
   const std::string_view name = object.meta().name;
   if (kind == "Namespace" || kind == "ServiceAccount") return true;
-  if (kind == "ConfigMap") return name == kRootCa;
-  return IsOfKubernetesService(object);
+  if (kind == "ConfigMap" && name == kRootCa) return true;
+  return IsOfKubernetesService(object) || IsClusterObject(object);
 }
 
 class Running final : public Furnisher, private client::Reconciler {
  public:
-  Running(const Hub& hub, std::string root_ca)
-      : hub_(hub), root_ca_(std::move(root_ca)), self_(hub, "furnisher") {}
+  Running(const Hub& hub, std::string root_ca, const FrontProxy& front_proxy)
+      : hub_(hub), root_ca_(std::move(root_ca)), front_proxy_(front_proxy),
+        self_(hub, "furnisher") {}
   ~Running() override {
     if (controller_ != nullptr) controller_->Stop();
     watch_.reset();
@@ -55,8 +57,13 @@ class Running final : public Furnisher, private client::Reconciler {
                        {"kind", "ServiceAccount"},
                        {"metadata", {{"name", "default"}, {"namespace", key.id}}}}));
     TRY(EnsureRootCa(*workspace, key.id));
-    if (key.id == "default" && workspace->type == openapi::WorkspaceType::kCluster) {
+    const bool cluster = workspace->type == openapi::WorkspaceType::kCluster;
+    if (cluster && key.id == "default") {
       TRY(ProvideKubernetesService(self_, *workspace, hub_));
+      TRY(ProvideFlowControl(self_, *workspace, hub_));
+    }
+    if (cluster && key.id == "kube-system") {
+      TRY(ProvideTrust(self_, *workspace, hub_, front_proxy_));
     }
     TRY(DropTokens(*workspace, key.id));
     return client::Requeue{};
@@ -110,6 +117,7 @@ class Running final : public Furnisher, private client::Reconciler {
 
   const Hub& hub_;
   const std::string root_ca_;
+  const FrontProxy& front_proxy_;
   const SelfWriter self_;
   std::unique_ptr<client::Controller> controller_;
   std::unique_ptr<HubWatch> watch_;
@@ -117,8 +125,9 @@ class Running final : public Furnisher, private client::Reconciler {
 
 }  // namespace
 
-Result<std::unique_ptr<Furnisher>> Furnisher::Start(const Hub& hub, std::string root_ca) {
-  auto running = std::make_unique<Running>(hub, std::move(root_ca));
+Result<std::unique_ptr<Furnisher>> Furnisher::Start(const Hub& hub, std::string root_ca,
+                                                    const FrontProxy& front_proxy) {
+  auto running = std::make_unique<Running>(hub, std::move(root_ca), front_proxy);
   TRY(running->Begin());
   return std::unique_ptr<Furnisher>(std::move(running));
 }

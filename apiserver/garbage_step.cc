@@ -23,6 +23,9 @@ openapi::ResourceTypePtr TypeOf(const WorkspaceView& workspace, const Object& ob
   return workspace.catalog->FindShared(type->gvk.group, type->gvk.version, type->plural);
 }
 
+// Two UIDs with one hash would cost an Event that tells of an owner in the wrong namespace.
+std::uint64_t HashOf(std::string_view uid) { return std::hash<std::string_view>()(uid); }
+
 bool IsDeletingDependents(const Object& object) {
   return !object.meta().deletion_timestamp.empty() && object.meta().has_finalizers &&
          HasFinalizer(object.ToJson(), kForegroundFinalizer);
@@ -31,16 +34,14 @@ bool IsDeletingDependents(const Object& object) {
 }  // namespace
 
 GarbageStep::GarbageStep(const Hub& hub, const OwnerIndex& index)
-    : hub_(hub), index_(index), self_(hub, "garbage-collector") {}
+    : hub_(hub), index_(index), self_(hub, "garbage-collector"),
+      gone_(limits::kRememberedEvents) {}
 
 void GarbageStep::Forget(const ResourceKey& key, std::string_view uid) {
   std::lock_guard lock(mutex_);
   waiting_.erase({key.workspace, std::string(uid)});
-  if (gone_.insert(std::string(uid)).second) gone_order_.emplace_back(uid);
-  if (gone_order_.size() > limits::kRememberedEvents) {
-    gone_.erase(gone_order_.front());
-    gone_order_.pop_front();
-  }
+  const std::uint64_t hash = HashOf(uid);
+  gone_[hash % gone_.size()] = hash;
   auto parked = parked_.find(key.workspace);
   if (parked == parked_.end()) return;
   parked->second.erase(key);
@@ -117,7 +118,8 @@ GarbageStep::Fate GarbageStep::FateOf(const Target& target, const OwnerReference
 bool GarbageStep::IsElsewhere(const Target& target, const OwnerReference& owner) const {
   {
     std::lock_guard lock(mutex_);
-    if (gone_.contains(owner.uid)) return false;
+    const std::uint64_t hash = HashOf(owner.uid);
+    if (gone_[hash % gone_.size()] == hash) return false;
   }
   const auto* type = target.workspace.catalog->FindKind(KindOf(owner.api_version, owner.kind));
   if (type == nullptr || !type->namespaced) return false;

@@ -2,7 +2,7 @@
 // writes. Called by several workers, never for one object at a time by two.
 #pragma once
 
-#include <deque>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -61,8 +61,8 @@ class GarbageStep {
   // Guarded by mutex_.
   std::map<std::pair<Workspace, std::string>, ResourceKey> waiting_;  // by UID
   std::map<Workspace, std::set<ResourceKey>> parked_;
-  std::set<std::string> gone_;          // UIDs of owners that were seen to go; bounded
-  std::deque<std::string> gone_order_;  // the same, oldest first
+  // Hashes of the UIDs of owners that were seen to go, each at its place until another takes it.
+  std::vector<std::uint64_t> gone_;
 };
 
 }  // namespace mailroom::apiserver

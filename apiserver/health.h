@@ -3,11 +3,11 @@
 
 #include <optional>
 
-#include "apiserver/request_info.h"
+#include "apiserver/call.h"
 
 namespace mailroom::apiserver {
 
-// The answer, or nothing when the path is no health path.
-std::optional<Response> HealthAnswer(const RequestInfo& info);
+// The answer, or nothing when the path is no health path. Waits where reads of the engine do.
+std::optional<Response> HealthAnswer(const RequestInfo& info, const Hub& hub);
 
 }  // namespace mailroom::apiserver

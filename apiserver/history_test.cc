@@ -89,6 +89,33 @@ TEST_F(Forgotten, PagesGoOnFromTheNewestState) {
   EXPECT_EQ(names, (std::vector<std::string>{"m2", "m3", "m4", "m5"}));
 }
 
+// What the conformance test of chunking waits for: nothing is written, and yet the page expires.
+TEST(Compacted, APageOfAnIdleCollectionExpires) {
+  apiserver::Server::Options options;
+  options.compaction = {.age = std::chrono::milliseconds(0),
+                        .interval = std::chrono::milliseconds(5)};
+  TestHub hub(options);
+  for (int i = 0; i < 4; ++i) hub.Do("POST", kMaps, ConfigMap("m" + std::to_string(i)));
+  const Json first = hub.Get(kMaps + "?limit=2").body;
+  const std::string next = kMaps + "?limit=2&continue=";
+  TestHub::Answer late;
+  for (int i = 0; i < 2000 && late.code != 410; ++i) {
+    late = hub.Get(next + StringAt(first, {"metadata", "continue"}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ASSERT_EQ(late.code, 410) << late.text;
+  const auto exact =
+      hub.Get(kMaps + "?resourceVersionMatch=Exact&resourceVersion=" + RevisionOf(first));
+  EXPECT_EQ(exact.code, 410);
+  const auto second = hub.Get(next + StringAt(late.body, {"metadata", "continue"}));
+  ASSERT_EQ(second.code, 200) << second.text;
+  EXPECT_GT(std::stoull(RevisionOf(second.body)), std::stoull(RevisionOf(first)));
+  EXPECT_EQ(Find(second.body, {"items"})->size(), 2u);
+  TestWatch watch(hub, kMaps + "?watch=1&resourceVersion=" + RevisionOf(first));
+  hub.Do("POST", kMaps, ConfigMap("m4"));
+  EXPECT_EQ(StringAt(watch.Next(), {"type"}), "ADDED");
+}
+
 TEST(Races, PatchesOfOneObjectAllArrive) {
   TestHub hub;
   ASSERT_EQ(hub.Do("POST", kMaps, ConfigMap("shared")).code, 201);

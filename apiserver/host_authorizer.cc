@@ -1,7 +1,10 @@
 #include "apiserver/host_authorizer.h"
 
+#include "apiserver/auth/homes.h"
+#include "apiserver/auth/impersonate.h"
 #include "apiserver/client/curl_transport.h"
 #include "apiserver/client/kubeconfig.h"
+#include "apiserver/worker_pool.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
 #include "storage/object/log.h"
@@ -10,37 +13,73 @@ namespace mailroom::apiserver {
 
 Result<std::unique_ptr<HostAuthorizer>> HostAuthorizer::Open(const std::string& kubeconfig) {
   const client::ServerConfig config = TRY(client::LoadKubeconfig(kubeconfig, ""));
-  return std::unique_ptr<HostAuthorizer>(
-      new HostAuthorizer(client::MakeCurlTransport(config), config.base_path));
+  return std::make_unique<HostAuthorizer>(client::MakeCurlTransport(config), config.base_path,
+                                          Times());
+}
+
+const HostAuthorizer::Answer* HostAuthorizer::RecallLocked(const std::string& question, Time now,
+                                                           std::chrono::milliseconds age) const {
+  auto it = answers_.find(question);
+  return it != answers_.end() && now - it->second.given < age ? &it->second : nullptr;
+}
+
+void HostAuthorizer::RememberLocked(const std::string& question, bool allowed, Time now) {
+  if (answers_.size() >= limits::kHostDecisions) {
+    std::erase_if(answers_, [&](const auto& entry) {
+      return !entry.second.allowed || now - entry.second.given >= times_.fresh + times_.outage;
+    });
+  }
+  if (answers_.size() >= limits::kHostDecisions) answers_.clear();
+  answers_[question] = {allowed, now};
+}
+
+bool HostAuthorizer::Silent(const std::string& question, Time now) {
+  std::lock_guard lock(mutex_);
+  silent_until_ = now + times_.retry;
+  const Answer* last = RecallLocked(question, now, times_.fresh + times_.outage);
+  return last != nullptr && last->allowed;
 }
 
 bool HostAuthorizer::Allows(const User& user, const Attributes& asked) {
   Json facts = {{"verb", asked.verb},         {"group", asked.group},
                 {"version", asked.version},   {"resource", asked.resource},
                 {"subresource", asked.subresource}, {"name", asked.name}};
-  Json spec = {{"user", user.name}, {"groups", user.groups}, {"resourceAttributes", std::move(facts)}};
+  std::vector<std::string> groups = user.groups;
+  if (const auto account = SplitServiceAccount(user.name); account && user.home == kHostHome) {
+    // Of the host's own account; they mean nothing to the hub, which left them out.
+    for (std::string& group : ServiceAccountGroups(account->first)) groups.push_back(std::move(group));
+  }
+  Json spec = {{"user", user.name}, {"groups", groups}, {"resourceAttributes", std::move(facts)}};
   if (!user.uid.empty()) spec["uid"] = user.uid;
   for (const auto& [key, values] : user.extra) spec["extra"][key] = values;
   const std::string question = DumpJson(spec);
-  const auto now = std::chrono::steady_clock::now();
   {
+    const Time now = std::chrono::steady_clock::now();
     std::lock_guard lock(mutex_);
-    auto it = answers_.find(question);
-    if (it != answers_.end() && it->second.until > now) return it->second.allowed;
+    if (const Answer* known = RecallLocked(question, now, times_.fresh)) return known->allowed;
+    if (now < silent_until_) {
+      const Answer* last = RecallLocked(question, now, times_.fresh + times_.outage);
+      return last != nullptr && last->allowed;
+    }
   }
-  auto answer = client_.Create({"authorization.k8s.io/v1", "subjectaccessreviews"}, "",
-                               {{"apiVersion", "authorization.k8s.io/v1"},
-                                {"kind", "SubjectAccessReview"},
-                                {"spec", std::move(spec)}});
+  Result<Json> answer = [&] {
+    const WaitElsewhere waiting;
+    return client_.Create({"authorization.k8s.io/v1", "subjectaccessreviews"}, "",
+                          {{"apiVersion", "authorization.k8s.io/v1"},
+                           {"kind", "SubjectAccessReview"},
+                           {"spec", std::move(spec)}});
+  }();
+  const Time now = std::chrono::steady_clock::now();
   if (!answer.ok()) {
     Log(Level::kWarn, "the host cluster does not answer access reviews",
         {{"error", answer.error().message()}});
-    return false;
+    // A refusal to talk to us is an answer; that there is nobody to ask is none.
+    if (answer.error().code() >= 500 || answer.error().code() == 429) return Silent(question, now);
   }
-  const bool allowed = BoolAt(*answer, {"status", "allowed"});
+  const bool allowed = answer.ok() && BoolAt(*answer, {"status", "allowed"});
   std::lock_guard lock(mutex_);
-  if (answers_.size() >= limits::kHostDecisions) answers_.clear();
-  answers_[question] = {allowed, now + limits::kHostDecisionAge};
+  silent_until_ = {};
+  RememberLocked(question, allowed, now);
   return allowed;
 }
 

@@ -30,13 +30,13 @@ class Following final : public HubWatch {
  private:
   Result<void> Follow() {
     watcher_.reset();
-    options_.restart();
     storage::CacheWatchOptions options;
     options.scope = options_.scope;
     options.filter = options_.filter;
     storage::CacheWatch watch = TRY(store_.Watch(options));
     watcher_ = std::move(watch.watcher);
     watcher_->OnReady([this] { Notify(); });
+    options_.restart();
     for (const storage::Entry& entry : watch.initial) {
       const Metadata& meta = entry.object->meta();
       options_.change({*entry.workspace, *entry.resource, std::string(meta.ns),

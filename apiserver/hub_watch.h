@@ -1,6 +1,7 @@
 // One watch over every object of the hub for a controller inside the server: begins with what is
 // there, restarts by itself when it fell behind, and hands changes to its owner on a thread of its
-// own. After a restart objects are told again; none is missed.
+// own. After a restart objects are told again; none is missed, but those that went meanwhile are
+// not told of.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,7 @@ class HubWatch {
     storage::Scope scope = {};  // the whole hub unless it says less
     // Which objects, before or after a change, are of interest. Runs on the river's thread.
     storage::Filter filter;
-    // Everything is about to be told anew.
+    // Everything is about to be told anew. What goes from here on will be told.
     std::function<void()> restart = [] {};
     // `before` or `now` is null when the object was or is not there (or was there at the start).
     std::function<void(const ResourceKey&, const Object* before, const Object* now)> change;

@@ -1,13 +1,13 @@
 #include "apiserver/join_command.h"
 
-#include <openssl/rand.h>
-
 #include "apiserver/auth/bootstrap_tokens.h"
 #include "apiserver/client/client.h"
 #include "apiserver/client/curl_transport.h"
 #include "apiserver/client/kubeconfig.h"
 #include "openapi/base64.h"
+#include "openapi/edge_names.h"
 #include "storage/object/limits.h"
+#include "storage/object/random.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -18,7 +18,7 @@ std::string RandomWord(std::size_t size) {
   std::string out;
   while (out.size() < size) {
     unsigned char byte = 0;
-    RAND_bytes(&byte, 1);
+    FillRandom(&byte, 1);
     if (byte < 252) out += kLetters[byte % 36];
   }
   return out;
@@ -26,8 +26,15 @@ std::string RandomWord(std::size_t size) {
 
 }  // namespace
 
+Result<void> CheckHasSyncer(const std::string& mailbox) {
+  if (openapi::ParseMailboxName(mailbox)) return Ok();
+  return BadRequest("mailbox " + Quoted(mailbox) + " has no syncer: only those of inventory "
+                    "entries do, which are named INVENTORY-mb-UID");
+}
+
 Result<std::string> JoinCommand(const std::string& kubeconfig, const std::string& workspace,
                                 const std::string& mailbox) {
+  TRY(CheckHasSyncer(mailbox));
   const client::ServerConfig config = TRY(client::LoadKubeconfig(kubeconfig, ""));
   const auto transport = client::MakeCurlTransport(config);
   const client::Client client(*transport, "/clusters/" + workspace, "mailroom");

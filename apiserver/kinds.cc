@@ -211,12 +211,26 @@ Result<void> PrepareWorkspace(Call& call, Json& object, const Json* live) {
   return MayOpenWorkspace(call, object, live);
 }
 
+// Held by somebody's finalizer; it serves nothing any more.
+void TerminateWorkspace(Json& object) { Set(object, {"status", "phase"}, "Terminating"); }
+
+// Whether an inventory of that name can give its mailboxes names.
+bool IsInventoryName(const std::string& name) {
+  constexpr std::string_view kAnyUid = "00000000-0000-0000-0000-000000000000";
+  return IsWorkspaceName(openapi::MailboxNameOf(name, kAnyUid));
+}
+
 std::vector<Cause> ValidateWorkspace(const Call&, const Json& object, const Json* live) {
   std::vector<Cause> causes;
   const std::string name = StringAt(object, {"metadata", "name"});
   const std::string type = StringAt(object, {"spec", "type"});
   if (name == kRootWorkspace || !IsWorkspaceName(name)) {
     causes.push_back(InvalidValue("metadata.name", Quoted(name), "not usable as a workspace name"));
+  } else if (live == nullptr && type == "inventory" && !IsInventoryName(name)) {
+    causes.push_back(InvalidValue("metadata.name", Quoted(name),
+                                  "too long for an inventory: its mailboxes are named NAME-mb-UID, "
+                                  "in no more than " + std::to_string(limits::kNameBytes) +
+                                  " characters"));
   }
   if (type == "root") {
     causes.push_back(InvalidValue("spec.type", Quoted(type), "there is one root workspace"));
@@ -262,6 +276,7 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     KindRules& workspace = rules[kWorkspacesResource];
     workspace.prepare = PrepareWorkspace;
     workspace.validate = ValidateWorkspace;
+    workspace.on_terminating = TerminateWorkspace;
     workspace.on_create = CreateWorkspace;
     workspace.on_remove = RemoveWorkspace;
     // Made by one controller, which knows the whole of it: one write instead of two.

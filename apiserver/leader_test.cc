@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 
 #include "apiserver/client/recorder.h"
 #include "storage/object/json_path.h"
@@ -38,7 +39,8 @@ class Wire final : public client::Transport {
 class LeaderTest : public testing::Test {
  protected:
   struct Process {
-    Process(LeaderTest& test, std::string name) : wire(test.hub.server().loopback()) {
+    Process(LeaderTest& test, std::string name, const std::function<void()>& slowly = [] {})
+        : wire(test.hub.server().loopback()) {
       leader = client::Leader::Run(
           {.client = client::Client(wire, "/clusters/root", "test"),
            .ns = "kube-system",
@@ -47,7 +49,8 @@ class LeaderTest : public testing::Test {
            .lease = 1s,
            .renewal = 600ms,
            .retry = 50ms},
-          [this, &test] {
+          [this, &test, slowly] {
+            slowly();
             if (++test.working > 1) test.overlapped = true;
             works = true;
           },
@@ -90,6 +93,26 @@ TEST_F(LeaderTest, ALeaderThatIsCutOffStepsDownBeforeAnotherStarts) {
   EXPECT_FALSE(overlapped);
   a.wire.cut = false;
   b.leader.reset();
+  EXPECT_TRUE(Eventually([&] { return a.works.load(); }));
+  EXPECT_FALSE(overlapped);
+}
+
+TEST_F(LeaderTest, TheLeaseIsKeptHoweverLongAStartTakes) {
+  std::promise<void> go;
+  Process a(*this, "a", [started = go.get_future().share()] { started.wait(); });
+  ASSERT_TRUE(Eventually([&] { return a.leader->leading(); }));
+  Process b(*this, "b");
+  const std::string path =
+      "/clusters/root/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/lease";
+  // For three times as long as it lasts.
+  EXPECT_TRUE(Eventually([&] {
+    const Json lease = hub.Get(path).body;
+    return ParseTime(StringAt(lease, {"spec", "renewTime"})) -
+               ParseTime(StringAt(lease, {"spec", "acquireTime"})) >= 3;
+  }));
+  EXPECT_EQ(StringAt(hub.Get(path).body, {"spec", "holderIdentity"}), "a");
+  EXPECT_FALSE(b.works);
+  go.set_value();
   EXPECT_TRUE(Eventually([&] { return a.works.load(); }));
   EXPECT_FALSE(overlapped);
 }

@@ -10,10 +10,10 @@ namespace {
 
 class Running final : public Lifecycle {
  public:
-  Result<void> Begin(const Hub& hub, const std::string& root_ca) {
+  Result<void> Begin(const Hub& hub, const std::string& root_ca, const FrontProxy& front_proxy) {
     collector_ = TRY(Collector::Start(hub));
     garbage_ = TRY(GarbageCollector::Start(hub));
-    if (!root_ca.empty()) furnisher_ = TRY(Furnisher::Start(hub, root_ca));
+    if (!root_ca.empty()) furnisher_ = TRY(Furnisher::Start(hub, root_ca, front_proxy));
     expiry_ = TRY(Expiry::Start(hub));
     return Ok();
   }
@@ -27,9 +27,10 @@ class Running final : public Lifecycle {
 
 }  // namespace
 
-Result<std::unique_ptr<Lifecycle>> Lifecycle::Start(const Hub& hub, const std::string& root_ca) {
+Result<std::unique_ptr<Lifecycle>> Lifecycle::Start(const Hub& hub, const std::string& root_ca,
+                                                    const FrontProxy& front_proxy) {
   auto running = std::make_unique<Running>();
-  TRY(running->Begin(hub, root_ca));
+  TRY(running->Begin(hub, root_ca, front_proxy));
   return std::unique_ptr<Lifecycle>(std::move(running));
 }
 

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <future>
 
 #include "apiserver/expiry.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 #include "test/support/eventually.h"
 #include "test/support/test_hub.h"
 
@@ -261,6 +263,39 @@ TEST_F(LifecycleTest, WatchesEndWithTheirWorkspace) {
   EXPECT_FALSE(other.ended());
 }
 
+// So many changes at once that whoever follows them has to begin anew: what went meanwhile counts,
+// also when it came again.
+TEST_F(LifecycleTest, NoRemovalIsMissed) {
+  const std::string path = "/clusters/root/apis/mailbox.kubestellar.io/v1alpha1/workspaces";
+  for (const char* name : {"first", "gone", "again"}) hub.NewWorkspace(name, "wds");
+  TestWatch gone(hub, "/clusters/gone/api/v1/configmaps?watch=1");
+  TestWatch again(hub, "/clusters/again/api/v1/configmaps?watch=1");
+  std::promise<void> blocked, go;
+  const auto ticket = hub.server().dispatcher().hub().workspaces.OnRemoval(
+      Workspace("first"), [&, going = go.get_future().share()] {
+        blocked.set_value();
+        going.wait();
+      });
+  ASSERT_EQ(hub.Do("DELETE", path + "/first").code, 200);
+  blocked.get_future().wait();
+  for (std::size_t i = 0; i < limits::kWatchQueueEvents + 100; ++i) {
+    ASSERT_EQ(hub.Do("PATCH", path + "/c", {{"metadata", {{"labels", {{"n", std::to_string(i)}}}}}},
+                     "application/merge-patch+json").code, 200);
+  }
+  for (const char* name : {"gone", "again"}) {
+    ASSERT_EQ(hub.Do("DELETE", path + "/" + name).code, 200);
+  }
+  hub.NewWorkspace("again", "wds");
+  go.set_value();
+  for (TestWatch* watch : {&gone, &again}) {
+    EXPECT_TRUE(Eventually([&] {
+      while (!watch->Next().is_null()) {
+      }
+      return watch->ended();
+    }));
+  }
+}
+
 TEST_F(LifecycleTest, NothingOfAWorkspaceOutlivesIt) {
   const apiserver::Hub& parts = hub.server().dispatcher().hub();
   const Workspace name("brief");
@@ -290,6 +325,21 @@ TEST_F(LifecycleTest, NothingOfAWorkspaceOutlivesIt) {
   }
   const std::weak_ptr<const apiserver::Rbac> rights = parts.authorizer.RbacOf("brief");
   ASSERT_FALSE(rights.expired());
+  const std::weak_ptr<const openapi::Catalog> served = parts.workspaces.Find(name)->catalog;
+  std::vector<std::weak_ptr<const std::string>> documents;
+  for (const char* path : {"/openapi/v2", "/openapi/v3/apis/example.com/v1", "/apis",
+                           "/apis/example.com/v1"}) {
+    Request request;
+    request.method = "GET";
+    request.path = std::string("/clusters/brief") + path;
+    request.peer.common_name = "admin";
+    request.peer.organizations = {std::string(apiserver::kMasters)};
+    const Response response = hub.server().dispatcher().Handle(request);
+    ASSERT_EQ(response.code, 200) << path;
+    for (const SharedBytes& piece : response.body) documents.push_back(piece);
+  }
+  EXPECT_TRUE(std::any_of(documents.begin(), documents.end(),
+                          [](const auto& document) { return !document.expired(); }));
   {
     TestWatch watch(hub, "/clusters/brief/api/v1/configmaps?watch=1");
     ASSERT_EQ(hub.Do("DELETE", "/clusters/root/apis/mailbox.kubestellar.io/v1alpha1/workspaces/brief").code, 200);
@@ -300,6 +350,11 @@ TEST_F(LifecycleTest, NothingOfAWorkspaceOutlivesIt) {
     }));
   }
   EXPECT_TRUE(Eventually([&] { return rights.expired(); }));
+  EXPECT_TRUE(Eventually([&] { return served.expired(); })) << "what it served is remembered";
+  EXPECT_TRUE(Eventually([&] {
+    return std::all_of(documents.begin(), documents.end(),
+                       [](const auto& document) { return document.expired(); });
+  })) << "documents about it are remembered";
   EXPECT_EQ(parts.store.Count(name), 0u);
   EXPECT_FALSE(parts.tokens.Verify(token, {}).ok());
   auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
@@ -326,6 +381,34 @@ TEST_F(LifecycleTest, AWorkspaceHoldsNoMoreThanItMay) {
   EXPECT_EQ(hub.Do("PUT", maps + "/two", ConfigMap("two", {{"a", "b"}})).code, 200);
   EXPECT_EQ(hub.Do("DELETE", maps + "/two").code, 200);
   EXPECT_EQ(hub.Do("POST", maps, ConfigMap("three")).code, 201);
+}
+
+TEST_F(LifecycleTest, AWorkspaceThatIsHeldSaysThatItGoes) {
+  const std::string path = "/clusters/root/apis/mailbox.kubestellar.io/v1alpha1/workspaces";
+  ASSERT_EQ(hub.Do("POST", path,
+                   {{"apiVersion", "mailbox.kubestellar.io/v1alpha1"}, {"kind", "Workspace"},
+                    {"metadata", {{"name", "held"}, {"finalizers", {"example.com/hold"}}}},
+                    {"spec", {{"type", "wds"}}}}).code, 201);
+  EXPECT_EQ(StringAt(hub.Get(path + "/held").body, {"status", "phase"}), "Ready");
+  ASSERT_EQ(hub.Do("DELETE", path + "/held").code, 200);
+  EXPECT_EQ(StringAt(hub.Get(path + "/held").body, {"status", "phase"}), "Terminating");
+  EXPECT_EQ(hub.Get("/clusters/held/api/v1/namespaces").code, 404);
+  EXPECT_EQ(hub.Do("PATCH", path + "/held", {{"metadata", {{"finalizers", nullptr}}}},
+                   "application/merge-patch+json").code, 200);
+  EXPECT_EQ(hub.Get(path + "/held").code, 404);
+}
+
+TEST_F(LifecycleTest, AnInventoryHasRoomForTheNamesOfItsMailboxes) {
+  const auto make = [&](std::size_t length, const char* type) {
+    return hub.Do("POST", "/clusters/root/apis/mailbox.kubestellar.io/v1alpha1/workspaces",
+                  {{"apiVersion", "mailbox.kubestellar.io/v1alpha1"}, {"kind", "Workspace"},
+                   {"metadata", {{"name", std::string(length, 'a')}}}, {"spec", {{"type", type}}}});
+  };
+  EXPECT_EQ(make(213, "inventory").code, 201);
+  const auto refused = make(214, "inventory");
+  EXPECT_EQ(refused.code, 422) << refused.text;
+  EXPECT_NE(refused.text.find("too long for an inventory"), std::string::npos) << refused.text;
+  EXPECT_EQ(make(214, "wds").code, 201);
 }
 
 TEST(ExpiryTest, KnowsWhenObjectsGo) {

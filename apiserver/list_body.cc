@@ -65,10 +65,24 @@ std::string ListMetadata(const ListPage& page) {
   return out + "}";
 }
 
+namespace {
+
+// Items of built-in lists do not say what they are.
+std::string WithoutKind(const openapi::ResourceType& type, const std::string& bytes) {
+  const std::string start = "{\"apiVersion\":" + JsonQuote(type.gvk.ApiVersion()) +
+                            ",\"kind\":" + JsonQuote(type.gvk.kind) + ",";
+  return bytes.starts_with(start) ? "{" + bytes.substr(start.size()) : bytes;
+}
+
+}  // namespace
+
 void AppendListItem(std::string& out, const openapi::ResourceType& type, bool all_workspaces,
                     const storage::Entry& entry) {
-  if (all_workspaces || !ServedAsStored(type, *entry.object)) {
-    out += ServedBytes(type, *entry.object, all_workspaces ? entry.workspace.get() : nullptr);
+  if (all_workspaces) {
+    out += ServedBytes(type, *entry.object, entry.workspace.get());
+  } else if (!ServedAsStored(type, *entry.object)) {
+    const std::string bytes = ServedBytes(type, *entry.object, nullptr);
+    out += type.builtin ? WithoutKind(type, bytes) : bytes;
   } else if (type.builtin) {
     out += '{';
     out += entry.object->bytes_after_kind();

@@ -2,21 +2,24 @@
 // writes the credential of one mailbox's syncer; `workspace` exports and imports one workspace.
 // Only wiring lives here.
 
-#include <unistd.h>
-
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <thread>
 
+#include "apiserver/advertise.h"
 #include "apiserver/audit.h"
 #include "apiserver/auth/user.h"
 #include "apiserver/client/kubeconfig.h"
 #include "apiserver/client/leader.h"
+#include "apiserver/deadline.h"
+#include "apiserver/exit_deadline.h"
 #include "apiserver/host_authorizer.h"
 #include "apiserver/http/front.h"
 #include "apiserver/join_command.h"
@@ -24,6 +27,7 @@
 #include "apiserver/offload_dispatcher.h"
 #include "apiserver/options.h"
 #include "apiserver/pki.h"
+#include "apiserver/process_memory.h"
 #include "apiserver/render.h"
 #include "apiserver/server.h"
 #include "apiserver/worker_pool.h"
@@ -40,16 +44,17 @@ namespace {
 
 // What the front counts, at /metrics.
 void AddFrontMetrics(Metrics& metrics, const Front& front) {
+  constexpr auto kTotal = Metrics::Named::Type::kCounter;
   metrics.AddGauges(
       {{"mailroom_connections", "Open connections."},
        {"mailroom_handshakes", "Connections in their TLS handshake."},
        {"mailroom_requests_in_flight", "Requests not yet answered."},
        {"mailroom_streams", "Watches under way."},
-       {"mailroom_connections_accepted", "Connections since the start."},
-       {"mailroom_connections_refused", "Of them, those past the limit."},
-       {"mailroom_connections_cut", "Of them, those that were slow, stuck or hostile."},
-       {"mailroom_requests_http1", "Requests over HTTP/1.1 since the start."},
-       {"mailroom_requests_http2", "Requests over HTTP/2 since the start."}},
+       {"mailroom_connections_accepted", "Connections since the start.", kTotal},
+       {"mailroom_connections_refused", "Of them, those past the limit.", kTotal},
+       {"mailroom_connections_cut", "Of them, those that were slow, stuck or hostile.", kTotal},
+       {"mailroom_requests_http1", "Requests over HTTP/1.1 since the start.", kTotal},
+       {"mailroom_requests_http2", "Requests over HTTP/2 since the start.", kTotal}},
       [&front] {
         const FrontCounts now = front.counts();
         std::vector<double> values;
@@ -62,20 +67,23 @@ void AddFrontMetrics(Metrics& metrics, const Front& front) {
       });
 }
 
-// An HTTP/1.1 watch pins a descriptor, and the usual soft limit is 1024.
-void RaiseDescriptorLimit() {
+// An HTTP/1.1 watch pins a descriptor, and the usual soft limit is 1024. How many connections there
+// may be: a tenth of the descriptors is left for files and for calls of our own.
+std::size_t RaiseDescriptorLimit(std::size_t wanted) {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
+  return std::min<std::size_t>(wanted, limit.rlim_cur - limit.rlim_cur / 10);
 }
 
-Result<client::ServerConfig> ConfigFor(const std::string& url, const std::string& ca_file,
-                                       const KeyPair& pair, const std::string& workspace) {
+client::ServerConfig ConfigFor(const std::string& url, std::string ca_pem, const KeyPair& pair,
+                               const std::string& workspace) {
   client::ServerConfig config;
   config.url = url;
   config.base_path = "/clusters/" + workspace;
-  config.ca_pem = TRY(ReadTextFile(ca_file));
+  config.ca_pem = std::move(ca_pem);
   config.certificate_pem = pair.cert_pem;
   config.key_pem = pair.key_pem;
   return config;
@@ -85,14 +93,10 @@ Result<void> WriteAdminKubeconfig(const Options& options, const PkiFiles& pki,
                                   const std::string& url) {
   if (options.kubeconfig_out.empty()) return Ok();
   const KeyPair admin{TRY(ReadTextFile(pki.admin_cert)), TRY(ReadTextFile(pki.admin_key))};
-  const auto config = TRY(ConfigFor(url, pki.ca_cert, admin, std::string(kRootWorkspace)));
+  const auto config = ConfigFor(url, TRY(AdvertisedAuthority(options, pki.ca_cert)), admin,
+                                std::string(kRootWorkspace));
   return WriteSecret(options.kubeconfig_out,
                      client::RenderKubeconfig(config, std::string(kRootWorkspace)));
-}
-
-std::string UrlHost(const std::string& host) {
-  if (host.empty() || host == "0.0.0.0" || host == "::") return "127.0.0.1";
-  return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
 Result<std::unique_ptr<storage::Store>> OpenEngine(const Options& options) {
@@ -155,6 +159,12 @@ Result<std::unique_ptr<storage::Store>> OpenStore(const Options& options) {
   }
   if (*written > 0) {
     Log(Level::kInfo, "stored values sealed anew", {{"count", std::to_string(*written)}});
+    if (options.etcd_servers.empty()) {  // what they were before must not stay in our files
+      engine->Close();
+      engine.reset();
+      TRY(storage::ScrubEmbedded(options.data_dir + "/store"));
+      engine = TRY(OpenEngine(options));
+    }
   }
   return storage::OpenSealed(std::move(engine), std::move(*seal));
 }
@@ -172,6 +182,11 @@ Result<Identity> IdentityOf(const Options& options, const PkiFiles& pki) {
   identity.issuer = options.token_issuer;
   identity.syncer_certificate = options.syncer_certificate;
   identity.authority = {TRY(ReadTextFile(pki.ca_cert)), TRY(ReadTextFile(pki.ca_key))};
+  identity.front_proxy_authority = {TRY(ReadTextFile(pki.front_proxy_cert)),
+                                    TRY(ReadTextFile(pki.front_proxy_key))};
+  if (!options.client_ca_file.empty()) {
+    identity.client_ca_pem = TRY(ReadTextFile(options.client_ca_file));
+  }
   identity.token_key_pem = TRY(ReadTextFile(options.token_signing_key_file.empty()
                                                 ? pki.service_account_key
                                                 : options.token_signing_key_file));
@@ -221,27 +236,31 @@ void WaitForStop(std::chrono::seconds interval, const std::function<void()>& ref
 // nothing.
 void RefreshCertificates(const Options& options, const std::vector<std::string>& sans,
                          const std::string& url, Front& front) {
-  const auto refresh = [&]() -> Result<void> {
+  const auto renew = [&]() -> Result<void> {
     const std::string admin_file = options.data_dir + "/pki/admin.crt";
     const std::string before = TRY(ReadTextFile(admin_file));
     const PkiFiles pki = TRY(EnsurePki(options.data_dir, sans));
     if (TRY(ReadTextFile(admin_file)) != before) TRY(WriteAdminKubeconfig(options, pki, url));
-    return options.plain_http ? Ok() : front.ReloadCertificates();
+    return Ok();
   };
-  const Result<void> done = refresh();
-  if (!done.ok()) Log(Level::kError, "keeping the certificates", {{"error", done.error().message()}});
+  const auto gather = [&]() -> Result<void> {
+    TRY(ClientAuthorities(options, options.data_dir + "/pki/ca.crt"));
+    return Ok();
+  };
+  // Files of the user's own are taken whether or not ours can be renewed.
+  for (const Result<void>& done : {renew(), gather(), front.ReloadCertificates()}) {
+    if (done.ok()) continue;
+    Log(Level::kError, "keeping the certificates", {{"error", done.error().message()}});
+  }
 }
 
 Result<void> Serve(const Options& options) {
   SetLogLevel(options.log_level);
-  RaiseDescriptorLimit();
-  std::vector<std::string> sans = {"127.0.0.1", "localhost", "::1"};
-  if (!options.host.empty()) sans.push_back(options.host);
-  sans.insert(sans.end(), options.extra_sans.begin(), options.extra_sans.end());
-  std::sort(sans.begin(), sans.end());
-  sans.erase(std::unique(sans.begin(), sans.end()), sans.end());
+  const std::size_t connections = RaiseDescriptorLimit(options.connections);
+  const std::vector<std::string> sans = ServingNames(options);
   const PkiFiles pki = TRY(EnsurePki(options.data_dir, sans));
 
+  std::optional<ExitDeadline> deadline;  // the last to go
   auto store = TRY(OpenStore(options));
   // The front's port may be chosen by the system, and statuses carry URLs: hold requests until
   // the server exists.
@@ -258,30 +277,35 @@ Result<void> Serve(const Options& options) {
   front_options.plain_http = options.plain_http;
   front_options.cert_file = options.tls_cert_file.empty() ? pki.server_cert : options.tls_cert_file;
   front_options.key_file = options.tls_key_file.empty() ? pki.server_key : options.tls_key_file;
-  front_options.client_ca_file = options.client_ca_file.empty() ? pki.ca_cert : options.client_ca_file;
+  front_options.client_ca_file = TRY(ClientAuthorities(options, pki.ca_cert));
   front_options.request_header_ca_file = options.request_header_ca_file;
   front_options.request_header_names = options.request_header_names;
   front_options.io_threads = options.io_threads;
   front_options.body_bytes = options.body_bytes;
-  front_options.connections = options.connections;
+  front_options.request_bytes = options.request_bytes;
+  front_options.connections = connections;
   front_options.access_log = options.access_log;
+  front_options.new_audit_id = NewUid;
   auto front = TRY(Front::Start(front_options, [&](Request request,
                                                    std::function<void(Response)> respond) {
     if (!ready) return respond(RenderError(Unavailable("the server is starting")));
     offload.Serve({workers, readers}, std::move(request), std::move(respond));
   }));
-  const std::string url = std::string(options.plain_http ? "http" : "https") + "://" +
-                          UrlHost(options.host) + ":" + std::to_string(front->port());
+  const std::string url = AdvertisedUrl(options, front->port());
   Server::Options server_options;
   server_options.external_url = url;
   server_options.embedded = options.etcd_servers.empty();
   server_options.controllers = false;
-  server_options.root_ca_pem = TRY(ReadTextFile(pki.ca_cert));
+  server_options.root_ca_pem = TRY(AdvertisedAuthority(options, pki.ca_cert));
   server_options.disabled_admission = {options.disabled_admission.begin(),
                                        options.disabled_admission.end()};
   server_options.webhook_addresses = TRY(client::AddressPolicy::Parse(options.webhook_refuse));
   server_options.identity = TRY(IdentityOf(options, pki));
   server_options.audit = TRY(AuditOf(options));
+  if (!options.api_docs_file.empty()) {
+    server_options.docs = std::make_shared<const openapi::ApiDocs>(
+        TRY(openapi::ApiDocs::Parse(TRY(ReadTextFile(options.api_docs_file)))));
+  }
   if (!options.authorization_kubeconfig.empty()) {
     std::shared_ptr<HostAuthorizer> host =
         TRY(HostAuthorizer::Open(options.authorization_kubeconfig));
@@ -304,10 +328,16 @@ Result<void> Serve(const Options& options) {
                                  [&] { controllers.Stop(); });
   }
   Log(Level::kInfo, "serving", {{"url", url}});
-  std::cout << "mailroom is serving at " << url << std::endl;
+  std::cout << "mailroom is serving at " << LocalUrl(options, front->port()) << std::endl;
+  ForgetStartUp();
   WaitForStop(limits::kCertificateCheck, [&] { RefreshCertificates(options, sans, url, *front); });
   Log(Level::kInfo, "stopping");
+  deadline.emplace(limits::kExitGrace);
+  server->Drain();
   front->Drain(limits::kDrainGrace);
+  // Nobody waits any longer for what has not begun.
+  readers.Abandon();
+  workers.Abandon();
   leader.reset();
   controllers.Stop();
   front->Stop();
@@ -325,9 +355,22 @@ Result<void> SyncerKubeconfig(const std::vector<std::string>& args) {
   const std::string pki = values["--data-dir"] + "/pki/";
   const KeyPair authority{TRY(ReadTextFile(pki + "ca.crt")), TRY(ReadTextFile(pki + "ca.key"))};
   const std::string& mailbox = values["--mailbox"];
+  TRY(CheckHasSyncer(mailbox));
+  // The syncer renews it in that file; one that is mounted read-only may want longer.
+  Validity validity = limits::kSyncerCertificate;
+  if (const std::string& given = values["--validity"]; !given.empty()) {
+    const auto time = ParseDuration(given);
+    if (!time.ok() || *time < limits::kRequestCertificateShortest ||
+        *time > limits::kClientCertificate) {
+      return BadRequest("--validity is a time between 10m and 8760h");
+    }
+    validity = std::chrono::duration_cast<Validity>(*time);
+  }
   const KeyPair pair = TRY(IssueClient(authority, std::string(kSyncerPrefix) + mailbox,
-                                       {std::string(kSyncers)}));
-  const auto config = TRY(ConfigFor(values["--server"], pki + "ca.crt", pair, mailbox));
+                                       {std::string(kSyncers)}, validity));
+  const std::string& ca = values["--tls-ca-file"];
+  const auto config = ConfigFor(values["--server"], TRY(ReadTextFile(ca.empty() ? pki + "ca.crt" : ca)),
+                                pair, mailbox);
   return WriteSecret(values["--out"], client::RenderKubeconfig(config, mailbox));
 }
 
@@ -348,6 +391,7 @@ int Fail(const Status& status) {
 }
 
 int Main(const std::vector<std::string>& args) {
+  TuneAllocator();
   const sigset_t set = OurSignals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);  // before any thread exists; WaitForStop takes them
   std::signal(SIGPIPE, SIG_IGN);

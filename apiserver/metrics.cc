@@ -45,19 +45,22 @@ std::string Metrics::Text() const {
   for (const Gauges& gauges : gauges_) {
     const std::vector<double> values = gauges.read();
     for (std::size_t i = 0; i < gauges.names.size(); ++i) {
-      Describe(gauges.names[i].name, gauges.names[i].help, "gauge", out);
-      out += gauges.names[i].name + " " + Number(values[i]) + "\n";
+      const auto& [name, help, type] = gauges.names[i];
+      Describe(name, help, type == Named::Type::kCounter ? "counter" : "gauge", out);
+      out += name + " " + Number(values[i]) + "\n";
     }
   }
   return out;
 }
 
 void AddStorageMetrics(Metrics& metrics, const storage::CachedStore& store) {
+  constexpr auto kTotal = Metrics::Named::Type::kCounter;
   metrics.AddGauges(
       {{"mailroom_river_revision", "Revision that every cached object is at."},
        {"mailroom_river_lag_revisions", "Revisions the engine was known to be ahead of the cache."},
-       {"mailroom_river_interruptions", "Times the watch of the engine was interrupted."},
-       {"mailroom_river_comparisons", "Times the cache was compared anew after history was lost."},
+       {"mailroom_river_interruptions", "Times the watch of the engine was interrupted.", kTotal},
+       {"mailroom_river_comparisons", "Times the cache was compared anew after history was lost.",
+        kTotal},
        {"mailroom_cached_objects", "Objects in memory."},
        {"mailroom_cached_workspaces", "Workspaces that hold objects."},
        {"mailroom_cached_collections", "Resources in workspaces that hold objects."},

@@ -28,9 +28,11 @@ class Metrics {
   // `labels` is empty or like `code="200"`; series of one name are registered one after another.
   Counter& AddCounter(const std::string& name, const std::string& help,
                       const std::string& labels = "");
-  // Several gauges that one reading yields, in the order of `names`.
+  // Several gauges, or counters kept elsewhere, that one reading yields, in the order of `names`.
   struct Named {
+    enum class Type { kGauge, kCounter };
     std::string name, help;
+    Type type = Type::kGauge;
   };
   void AddGauges(std::vector<Named> names, std::function<std::vector<double>()> read);
 

@@ -15,14 +15,16 @@ TEST(Metrics, AreRenderedForPrometheus) {
   apiserver::Metrics metrics;
   metrics.AddCounter("calls_total", "Calls.", "code=\"2xx\"").Add(3);
   metrics.AddCounter("calls_total", "Calls.", "code=\"4xx\"").Add();
-  metrics.AddGauges({{"depth", "Depth."}, {"height", "Height."}}, [] {
-    return std::vector<double>{9007199254740, 0.5};
+  constexpr auto kTotal = apiserver::Metrics::Named::Type::kCounter;
+  metrics.AddGauges({{"depth", "Depth."}, {"height", "Height."}, {"falls", "Falls.", kTotal}}, [] {
+    return std::vector<double>{9007199254740, 0.5, 2};
   });
   EXPECT_EQ(metrics.Text(),
             "# HELP calls_total Calls.\n# TYPE calls_total counter\n"
             "calls_total{code=\"2xx\"} 3\ncalls_total{code=\"4xx\"} 1\n"
             "# HELP depth Depth.\n# TYPE depth gauge\ndepth 9007199254740\n"
-            "# HELP height Height.\n# TYPE height gauge\nheight 0.5\n");
+            "# HELP height Height.\n# TYPE height gauge\nheight 0.5\n"
+            "# HELP falls Falls.\n# TYPE falls counter\nfalls 2\n");
 }
 
 TEST(Metrics, TellOfTheRiverToTheAdministratorOnly) {

@@ -55,7 +55,7 @@ std::vector<Clause> ParseAccept(std::string_view header) {
 
 // Reads the conversion a clause asks for; false when this endpoint has no such conversion.
 bool ReadForm(const Clause& clause, const openapi::ResourceType& type, Accepted& accepted) {
-  if (clause.as.empty()) {
+  if (clause.as.empty() && clause.group.empty() && clause.version.empty()) {
     return accepted.media != Media::kProtobuf || (type.builtin && openapi::HasProtobuf(type.gvk));
   }
   if (clause.group != "meta.k8s.io" || (clause.version != "v1" && clause.version != "v1beta1") ||
@@ -147,14 +147,24 @@ Result<Accepted> Negotiate(const Request& request, const Query& query,
                 "application/vnd.kubernetes.protobuf");
 }
 
+Result<Accepted> NegotiateDeleted(const Request& request, const Query& query,
+                                  const openapi::ResourceType& type) {
+  auto single = Negotiate(request, query, type, Shape::kSingle);
+  if (single.ok()) return single;
+  auto list = Negotiate(request, query, type, Shape::kList);
+  return list.ok() ? std::move(list) : std::move(single);
+}
+
 Accepted NegotiateError(const Request& request) {
   Accepted accepted;
-  accepted.pretty = WantsPretty(request, Query(request.query));
   for (const Clause& clause : ParseAccept(AcceptHeader(request))) {
+    // A Status has no other forms.
+    if (!clause.as.empty() || !clause.group.empty() || !clause.version.empty()) continue;
     if (!ReadMedia(clause, accepted.media)) continue;
-    accepted.pretty = accepted.pretty || clause.pretty;
-    break;
+    accepted.pretty = clause.pretty || WantsPretty(request, Query(request.query));
+    return accepted;
   }
+  accepted.pretty = true;  // for whoever reads what was not asked for
   return accepted;
 }
 

@@ -28,7 +28,12 @@ enum class Shape { kSingle, kList, kWatch };
 // are tried in the order of their q values.
 Result<Accepted> Negotiate(const Request& request, const Query& query,
                            const openapi::ResourceType& type, Shape shape);
-// The form of an error, which is sent whatever the client accepts.
+// The same for a deletion, whose answer may be a Status: that is sent in the media type of a clause,
+// whatever else it asks for.
+Result<Accepted> NegotiateDeleted(const Request& request, const Query& query,
+                                  const openapi::ResourceType& type);
+// The form of an error, which is sent whatever the client accepts. Clauses that ask for a table or
+// metadata are passed over.
 Accepted NegotiateError(const Request& request);
 
 // Which of the media types offered for a document the client takes, by its best clause; nothing

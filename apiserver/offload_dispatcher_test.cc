@@ -1,4 +1,5 @@
-// What becomes of requests when --workers and --max-queued-requests are used up.
+// Which thread a request is given to, and what becomes of it when --workers and
+// --max-queued-requests are used up.
 #include "apiserver/offload_dispatcher.h"
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 
 #include "apiserver/options.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom::apiserver {
@@ -96,6 +98,101 @@ TEST_F(FullQueue, OneWorkspaceFillsHalfOfIt) {
   EXPECT_EQ(second.get().code, 429);
   Release();
   EXPECT_EQ(first.get().code, 201);
+}
+
+// What is written in another way than usual is judged by what the verbs read in it.
+TEST(Paces, AreThoseOfTheRequestAsItIsRead) {
+  TestHub hub;
+  const std::string maps = "/clusters/wds1/api/v1/namespaces/default/configmaps";
+  for (std::size_t i = 0; i <= limits::kHeavyList; ++i) {
+    ASSERT_EQ(hub.Do("POST", maps, ConfigMap("m" + std::to_string(i))).code, 201);
+  }
+  struct Case {
+    std::string path, query;
+    Pace pace;
+  };
+  const std::string root = "/apis/mailbox.kubestellar.io/v1alpha1/mailboxes";
+  const std::vector<Case> cases = {
+      {maps + "/a", "", Pace::kAtOnce},
+      {maps + "/a", "pretty=true", Pace::kAtOnce},
+      {maps + "/a", "resourceVersion=0", Pace::kAtOnce},
+      {maps + "/a", "resourceVersion=", Pace::kAtOnce},
+      {maps + "/a", "resourceVersion=0&resourceVersion=9", Pace::kAtOnce},
+      {maps + "/a", "resourceVersion=9", Pace::kMayWait},
+      {maps + "/a", "resourceVersion=%39999999999", Pace::kMayWait},
+      {maps + "/a", "resourceVersion=0999999", Pace::kMayWait},
+      {maps + "/a", "resourceVersion=00", Pace::kMayWait},
+      {maps + "/a", "resource%56ersion=9", Pace::kMayWait},
+      {maps + "/a", "x=resourceVersion=0&resourceVersion=9", Pace::kMayWait},
+      {maps + "/a", "xresourceVersion=0&resourceVersion=9", Pace::kMayWait},
+      {maps + "/a", "xresourceVersion=9", Pace::kAtOnce},
+      {maps + "/%61", "", Pace::kMayWait},
+      {maps + "/a/", "", Pace::kMayWait},
+      {maps, "", Pace::kLong},
+      {maps, "limit=5", Pace::kLong},
+      {maps, "watch=true", Pace::kAtOnce},
+      {maps, "watch", Pace::kAtOnce},
+      {maps, "%77atch=1", Pace::kAtOnce},
+      {maps, "watch=0", Pace::kLong},
+      {maps, "watch=FALSE", Pace::kLong},
+      {maps, "watch=0&watch=1", Pace::kLong},
+      {maps, "xwatch=true", Pace::kLong},
+      {maps, "fieldSelector=watch=1", Pace::kLong},
+      {maps, "watch=true&resourceVersion=9", Pace::kMayWait},
+      {maps + "/", "", Pace::kMayWait},
+      {"/%63lusters/wds1/api/v1/namespaces/default/configmaps", "", Pace::kMayWait},
+      {"/clusters/wds1" + maps, "", Pace::kLong},
+      {"/clusters/wds1/api/v1/configmaps", "", Pace::kLong},
+      {"/clusters/wds1/apis/apps/v1/deployments", "", Pace::kLong},
+      {"/clusters/wds1/apis/apps/v1/namespaces/default/deployments/a", "", Pace::kAtOnce},
+      {root + "/wds1/proxy/api/v1/configmaps", "", Pace::kLong},
+      {root + "/wds1/proxy/apis/apps/v1/deployments", "", Pace::kLong},
+      {root + "/wds1/proxy/api/v1/namespaces/default/configmaps/a", "", Pace::kAtOnce},
+      {"/clusters/root" + root + "/wds1/proxy/api/v1/configmaps", "", Pace::kLong},
+      {root, "", Pace::kAtOnce},
+      {"/clusters/*/api/v1/configmaps", "", Pace::kLong},
+      {"/clusters/its1/api/v1/configmaps", "", Pace::kAtOnce},
+      {"/healthz", "", Pace::kAtOnce},
+  };
+  for (const Case& one : cases) {
+    Request request;
+    request.path = one.path;
+    request.query = one.query;
+    for (const char* method : {"GET", "HEAD"}) {
+      request.method = method;
+      EXPECT_EQ(hub.server().dispatcher().PaceOf(request), one.pace)
+          << method << " " << one.path << "?" << one.query;
+    }
+    request.method = "PUT";
+    EXPECT_EQ(hub.server().dispatcher().PaceOf(request), Pace::kMayWait) << one.path;
+  }
+}
+
+// No way of writing a workspace's name gets a turn beside those of the workspace.
+TEST(Flows, AreThoseOfTheWorkspaceThatIsRead) {
+  TestHub hub;
+  auto flow = [&](const std::string& path) {
+    Request request;
+    request.method = "GET";
+    request.path = path;
+    return hub.server().dispatcher().FlowOf(request);
+  };
+  const std::string root = "/apis/mailbox.kubestellar.io/v1alpha1/mailboxes";
+  for (const std::string& path :
+       {std::string("/clusters/wds1/api/v1/pods"), std::string("/clusters/wds1"),
+        std::string("/clusters/wds1/"), std::string("/clusters/%77ds1/api/v1/pods"),
+        std::string("/%63lusters/wds1/api/v1/pods"), root + "/wds1/proxy/api/v1/pods",
+        root + "/wds1/proxy", root + "/wds1/pro%78y/api", "/clusters/root" + root + "/wds1/proxy/api"}) {
+    EXPECT_EQ(flow(path), "wds1") << path;
+  }
+  for (const std::string& path : {std::string("/api/v1/pods"), std::string("/clusters/root/api"), root,
+                                  root + "/wds1/proxyx", root + "/wds1/status"}) {
+    EXPECT_EQ(flow(path), "root") << path;
+  }
+  for (const char* path : {"/clusters/nosuch/api", "/clusters/%2e%2e/api", "/clusters/X/api"}) {
+    EXPECT_EQ(flow(path), "") << path;
+  }
+  EXPECT_EQ(flow("/clusters/*/api/v1/pods"), "*");
 }
 
 }  // namespace

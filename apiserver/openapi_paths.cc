@@ -1,5 +1,6 @@
 #include "apiserver/openapi_paths.h"
 
+#include <algorithm>
 #include <array>
 
 #include "apiserver/negotiate.h"
@@ -20,6 +21,33 @@ constexpr std::array<std::string_view, 3> kVersion3 = {
 
 std::string PathOf(const std::string& group, const std::string& version) {
   return group.empty() ? "api/" + version : "apis/" + group + "/" + version;
+}
+
+// The group and version that a path names; false when it is none of theirs.
+bool ReadPath(std::string_view path, std::string_view& group, std::string_view& version) {
+  constexpr std::string_view kCore = "api/", kGroups = "apis/";
+  if (path.starts_with(kCore)) {
+    version = path.substr(kCore.size());
+  } else if (path.starts_with(kGroups)) {
+    const std::size_t slash = path.find('/', kGroups.size());
+    if (slash == std::string_view::npos) return false;
+    group = path.substr(kGroups.size(), slash - kGroups.size());
+    version = path.substr(slash + 1);
+  }
+  return !version.empty() && version.find('/') == std::string_view::npos;
+}
+
+Json TreeOf(const openapi::Catalog& catalog, std::string_view path, const openapi::ApiDocs* docs) {
+  std::string_view group, version;
+  if (!ReadPath(path, group, version)) return openapi::ServerDocumentV3(path);
+  return openapi::DocumentV3(catalog, group, version, docs);
+}
+
+// Whether there may be a document, so that nothing is remembered of other paths.
+bool IsDocumentPath(std::string_view path) {
+  std::string_view group, version;
+  const auto& own = openapi::ServerPaths();
+  return ReadPath(path, group, version) || std::find(own.begin(), own.end(), path) != own.end();
 }
 
 Response Body(const Request& request, const Document& document, std::string_view type = kJson) {
@@ -50,25 +78,23 @@ Response OpenApiPaths::Version2(const Request& request, const openapi::CatalogPt
   if (!accepted) return NotAccepted();
   if (*accepted == 0) {
     return Body(request, cache_.Get(catalog, "v2/json", [&] {
-      return DumpJson(openapi::DocumentV2(*catalog));
+      return DumpJson(openapi::DocumentV2(*catalog, docs_));
     }));
   }
   return Body(request, cache_.Get(catalog, "v2/gnostic", [&] {
-    return openapi::EncodeGnosticV2(openapi::DocumentV2(*catalog));
+    return openapi::EncodeGnosticV2(openapi::DocumentV2(*catalog, docs_));
   }), kVersion2[1]);
 }
 
-Document OpenApiPaths::DocumentOf(const openapi::CatalogPtr& catalog, const std::string& group,
-                                  const std::string& version) {
-  return cache_.Get(catalog, "v3/" + PathOf(group, version),
-                    [&] { return DumpJson(openapi::DocumentV3(*catalog, group, version)); });
+Document OpenApiPaths::DocumentOf(const openapi::CatalogPtr& catalog, const std::string& path) {
+  return cache_.Get(catalog, "v3/" + path, [&] { return DumpJson(TreeOf(*catalog, path, docs_)); });
 }
 
 // Under the hash of the JSON form, so that the index names both.
-Document OpenApiPaths::Gnostic(const openapi::CatalogPtr& catalog, const std::string& group,
-                               const std::string& version, const Document& json) {
-  Document document = cache_.Get(catalog, "v3/gnostic/" + PathOf(group, version), [&] {
-    return openapi::EncodeGnosticV3(openapi::DocumentV3(*catalog, group, version));
+Document OpenApiPaths::Gnostic(const openapi::CatalogPtr& catalog, const std::string& path,
+                               const Document& json) {
+  Document document = cache_.Get(catalog, "v3/gnostic/" + path, [&] {
+    return openapi::EncodeGnosticV3(TreeOf(*catalog, path, docs_));
   });
   document.hash = json.hash;
   return document;
@@ -79,11 +105,14 @@ Response OpenApiPaths::Index(const Request& request, const RequestInfo& info,
   static constexpr std::string_view kStart = "\"/openapi/v3/";
   const Document index = cache_.Get(catalog, "v3", [&] {
     Json paths = Json::object();
+    const auto add = [&](const std::string& path) {
+      const Document document = DocumentOf(catalog, path);
+      paths[path] = {{"serverRelativeURL", "/openapi/v3/" + path + "?hash=" + document.hash}};
+    };
+    for (const std::string& path : openapi::ServerPaths()) add(path);
     for (const openapi::Group& group : catalog->groups()) {
       for (const openapi::GroupVersion& version : group.versions) {
-        const std::string path = PathOf(group.name, version.version);
-        const Document document = DocumentOf(catalog, group.name, version.version);
-        paths[path] = {{"serverRelativeURL", "/openapi/v3/" + path + "?hash=" + document.hash}};
+        add(PathOf(group.name, version.version));
       }
     }
     return DumpJson({{"paths", std::move(paths)}});
@@ -105,30 +134,25 @@ std::optional<Response> OpenApiPaths::Answer(const Request& request, const Reque
   }
   if (segments.size() < 2 || segments[0] != "openapi" || segments[1] != "v3") return std::nullopt;
   if (segments.size() == 2) return Index(request, info, catalog);
-  std::string group, version;
-  if (segments.size() == 4 && segments[2] == "api") {
-    version = segments[3];
-  } else if (segments.size() == 5 && segments[2] == "apis") {
-    group = segments[3];
-    version = segments[4];
-  } else {
-    return std::nullopt;
-  }
-  const Document document = DocumentOf(catalog, group, version);
+  std::string path;
+  for (std::size_t i = 2; i < segments.size(); ++i) path += (i == 2 ? "" : "/") + segments[i];
+  if (!IsDocumentPath(path)) return std::nullopt;
+  const Document document = DocumentOf(catalog, path);
   if (*document.body == "null") return std::nullopt;
   const auto accepted = AcceptedType(request, kVersion3);
   if (!accepted) return NotAccepted();
-  const std::string hash = info.query.Get("hash");
+  std::string hash = info.query.Get("hash");
+  // An aggregator hands on no redirection: through one, a stale name yields what there is now.
+  const bool relayed = info.proxied || request.peer.front_proxy;
+  if (relayed && hash != document.hash) hash.clear();
   if (!hash.empty() && hash != document.hash) {
     Response moved;
     moved.code = 301;
-    moved.headers.Add("location", info.prefix + "/openapi/v3/" + PathOf(group, version) +
-                                      "?hash=" + document.hash);
+    moved.headers.Add("location", info.prefix + "/openapi/v3/" + path + "?hash=" + document.hash);
     return moved;
   }
   Response response = *accepted == 0 ? Body(request, document)
-                                     : Body(request, Gnostic(catalog, group, version, document),
-                                            kVersion3[1]);
+                                     : Body(request, Gnostic(catalog, path, document), kVersion3[1]);
   if (hash.empty()) return response;
   response.headers.Set("cache-control", "public, immutable");
   response.headers.Add("expires", "Thu, 31 Dec 2099 23:59:59 GMT");

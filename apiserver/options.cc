@@ -49,6 +49,21 @@ Result<void> SetLevel(Options& options, const std::string& value) {
   return Ok();
 }
 
+Result<void> SetAdvertiseUrl(Options& options, std::string value) {
+  const Status wrong = BadRequest("--advertise-url is like https://hub.example.com:6443");
+  const std::size_t scheme = value.find("://");
+  if (scheme == std::string::npos) return wrong;
+  const std::string_view name = std::string_view(value).substr(0, scheme);
+  if (name != "https" && name != "http") return wrong;
+  if (value.ends_with('/')) value.pop_back();
+  const std::string_view rest = std::string_view(value).substr(std::min(scheme + 3, value.size()));
+  if (rest.empty() || rest.front() == ':' || rest.find_first_of("/?#@ ") != std::string_view::npos) {
+    return wrong;
+  }
+  options.advertise_url = std::move(value);
+  return Ok();
+}
+
 using Setter = std::function<Result<void>(Options&, const std::string&)>;
 
 Setter Text(std::string Options::*member) {
@@ -110,12 +125,15 @@ const std::map<std::string, Setter>& Flags() {
       {"--client-ca-file", Text(&Options::client_ca_file)},
       {"--tls-cert-file", Text(&Options::tls_cert_file)},
       {"--tls-private-key-file", Text(&Options::tls_key_file)},
+      {"--tls-ca-file", Text(&Options::tls_ca_file)},
+      {"--advertise-url", SetAdvertiseUrl},
       {"--tls-san", List(&Options::extra_sans)},
       {"--log-level", SetLevel},
       {"--io-threads", Count(&Options::io_threads)},
       {"--workers", Count(&Options::workers)},
       {"--max-queued-requests", Count(&Options::queued_requests)},
       {"--max-request-body-bytes", Count(&Options::body_bytes)},
+      {"--max-request-bytes-inflight", Count(&Options::request_bytes)},
       {"--max-connections", Count(&Options::connections)},
       {"--controllers", Switch("--controllers", &Options::controllers)},
       {"--access-log", Switch("--access-log", &Options::access_log)},
@@ -155,6 +173,7 @@ const std::map<std::string, Setter>& Flags() {
       {"--audit-log-maxsize", Count(&Options::audit_log_max_mib)},
       {"--audit-log-maxbackup", Count(&Options::audit_log_max_backups)},
       {"--max-watches-per-user", Count(&Options::watches_per_user)},
+      {"--api-docs", Text(&Options::api_docs_file)},
       {"--encryption-keys-file", Text(&Options::encryption_keys_file)},
   };
   return flags;
@@ -185,6 +204,9 @@ Result<Options> ParseOptions(const std::vector<std::string>& args) {
   if (options.tls_cert_file.empty() != options.tls_key_file.empty()) {
     return BadRequest("--tls-cert-file and --tls-private-key-file go together");
   }
+  if (!options.tls_ca_file.empty() && options.tls_cert_file.empty()) {
+    return BadRequest("--tls-ca-file needs --tls-cert-file");
+  }
   if (options.etcd_cert_file.empty() != options.etcd_key_file.empty()) {
     return BadRequest("--etcd-certfile and --etcd-keyfile go together");
   }
@@ -211,9 +233,10 @@ std::string OptionsUsage() {
          "         [--etcd-servers URL,URL... [--etcd-cafile F] [--etcd-certfile F --etcd-keyfile F]\n"
          "             [--etcd-user NAME --etcd-password-file F]]\n"
          "         [--client-ca-file F] [--plain-http true|false (loopback only)]\n"
-         "         [--tls-cert-file F --tls-private-key-file F] [--tls-san NAME,NAME...]\n"
+         "         [--tls-cert-file F --tls-private-key-file F [--tls-ca-file F]]\n"
+         "         [--tls-san NAME,NAME...] [--advertise-url URL]\n"
          "         [--io-threads N] [--workers N] [--max-queued-requests N]\n"
-         "         [--max-request-body-bytes N] [--max-connections N]\n"
+         "         [--max-request-body-bytes N] [--max-request-bytes-inflight N] [--max-connections N]\n"
          "         [--untrusted-tenants true|false] [--webhook-refuse loopback,link-local,private|none]\n"
          "         [--disable-admission-plugins NAME,NAME...]\n"
          "         [--requestheader-client-ca-file F --requestheader-allowed-names CN,CN...]\n"
@@ -224,10 +247,11 @@ std::string OptionsUsage() {
          "         [--service-account-key-file F,F...] [--max-watches-per-user N]\n"
          "         [--syncer-certificate-duration 24h]\n"
          "         [--audit-log-path F [--audit-policy-file F] [--audit-log-maxsize MIB]\n"
-         "          [--audit-log-maxbackup N]] [--encryption-keys-file F]\n"
+         "          [--audit-log-maxbackup N]] [--encryption-keys-file F] [--api-docs F]\n"
          "         [--controllers true|false] [--access-log true|false] [--log-level debug|info|warn|error]\n"
          "       mailroom join-command --kubeconfig FILE --mailbox NAME [--workspace NAME]\n"
-         "       mailroom syncer-kubeconfig --data-dir DIR --server URL --mailbox NAME --out FILE\n";
+         "       mailroom syncer-kubeconfig --data-dir DIR --server URL --mailbox NAME --out FILE\n"
+         "         [--validity 24h] [--tls-ca-file F]\n";
 }
 
 }  // namespace mailroom::apiserver

@@ -21,8 +21,10 @@ struct Options {
   std::vector<std::string> etcd_servers;  // empty: the embedded engine
   std::string etcd_ca_file, etcd_cert_file, etcd_key_file;
   std::string etcd_user, etcd_password_file;
-  std::string client_ca_file;
+  std::string client_ca_file;  // beside the hub's own authority
   std::string tls_cert_file, tls_key_file;
+  std::string tls_ca_file;    // what clients verify that certificate with
+  std::string advertise_url;  // "": where it listens
   std::vector<std::string> extra_sans;
   // Front proxies: who may vouch for users, and in which headers.
   std::string request_header_ca_file;
@@ -41,6 +43,7 @@ struct Options {
   std::size_t audit_log_max_mib = 0, audit_log_max_backups = 0;  // 0: as limits say
   std::size_t watches_per_user = 0;                              // likewise
   std::string encryption_keys_file;
+  std::string api_docs_file;  // texts on built-in types; "": our own words
   bool controllers = true;
   bool untrusted_tenants = false;      // users of workspaces are not the hub's operators
   std::string webhook_refuse = "";     // classes of addresses webhooks may not have
@@ -50,6 +53,7 @@ struct Options {
   std::size_t workers = limits::kWorkers;             // requests that may wait, at a time
   std::size_t queued_requests = limits::kWorkerQueue;  // for a worker; more is 429
   std::size_t body_bytes = limits::kBodyBytes;
+  std::size_t request_bytes = limits::kRequestBytes;  // of bodies not yet answered
   std::size_t connections = limits::kConnections;
   bool access_log = false;  // a line for each request
   Level log_level = Level::kInfo;

@@ -27,7 +27,8 @@ TEST(Options, AreTakenInBothForms) {
       Parse({"--listen=[::1]:0", "--etcd-servers", "https://a:1,https://b:2", "--etcd-user", "root",
              "--etcd-password-file=secret", "--etcd-cafile", "ca", "--etcd-certfile", "c",
              "--etcd-keyfile", "k", "--io-threads", "3", "--controllers=false", "--log-level",
-             "debug", "--max-request-body-bytes", "1024", "--max-connections=7"})
+             "debug", "--max-request-body-bytes", "1024", "--max-connections=7",
+             "--max-request-bytes-inflight=4096"})
           .value();
   EXPECT_EQ(options.host, "::1");
   EXPECT_EQ(options.port, 0);
@@ -42,6 +43,7 @@ TEST(Options, AreTakenInBothForms) {
   EXPECT_EQ(options.log_level, Level::kDebug);
   EXPECT_EQ(options.body_bytes, 1024u);
   EXPECT_EQ(options.connections, 7u);
+  EXPECT_EQ(options.request_bytes, 4096u);
 }
 
 TEST(Options, OfUntrustedTenantsKeepWebhooksOffTheHub) {
@@ -79,6 +81,19 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"--etcd-password-file", "f"}, "--etcd-user and --etcd-password-file go together"},
         Wrong{{"--etcd-certfile", "f"}, "--etcd-certfile and --etcd-keyfile go together"},
         Wrong{{"--tls-cert-file", "f"}, "--tls-cert-file and --tls-private-key-file go together"},
+        Wrong{{"--tls-ca-file", "f"}, "--tls-ca-file needs --tls-cert-file"},
+        Wrong{{"--advertise-url", "hub:6443"},
+              "--advertise-url is like https://hub.example.com:6443"},
+        Wrong{{"--advertise-url", "https://"},
+              "--advertise-url is like https://hub.example.com:6443"},
+        Wrong{{"--advertise-url", "https://:1"},
+              "--advertise-url is like https://hub.example.com:6443"},
+        Wrong{{"--advertise-url", "ftp://hub"},
+              "--advertise-url is like https://hub.example.com:6443"},
+        Wrong{{"--advertise-url", "https://hub/path"},
+              "--advertise-url is like https://hub.example.com:6443"},
+        Wrong{{"--advertise-url", "https://me@hub"},
+              "--advertise-url is like https://hub.example.com:6443"},
         Wrong{{"--requestheader-client-ca-file", "f"},
               "--requestheader-client-ca-file needs --requestheader-allowed-names"},
         Wrong{{"--audit-policy-file", "f"}, "--audit-policy-file needs --audit-log-path"}));

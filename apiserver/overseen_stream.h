@@ -11,6 +11,7 @@
 
 #include "apiserver/auth/user.h"
 #include "apiserver/timer_queue.h"
+#include "apiserver/worker_pool.h"
 #include "storage/object/limits.h"
 #include "storage/object/message.h"
 #include "storage/object/result.h"
@@ -21,7 +22,8 @@ namespace mailroom::apiserver {
 class WatchQuota {
  public:
   explicit WatchQuota(std::size_t each) : each_(each) {}
-  // Held while the watch is open; TooManyRequests when the user has too many.
+  // Held while the watch is open; TooManyRequests when the user has too many. Masters are not
+  // counted, and users behind a front proxy each for themselves.
   Result<std::shared_ptr<void>> Take(const User& user);
 
  private:
@@ -35,8 +37,11 @@ class WatchQuota {
 
 struct Oversight {
   std::shared_ptr<void> ticket = {};
-  // Whether the watch may go on; called from the timer thread. Empty: never asked.
+  // Whether the watch may go on. Empty: never asked.
   std::function<Result<void>()> check = {};
+  // Where `check` is called when it may wait: not called this time when nobody takes it. Null: by
+  // the timer thread. Must outlive the stream.
+  WorkerPool* checkers = nullptr;
   std::chrono::milliseconds every = limits::kWatchRecheck;
   // Called once when the stream has ended or its reader is gone.
   std::function<void()> ended = {};

@@ -26,13 +26,25 @@ Result<Json> PatchedBy(PatchType type, const openapi::Schema* schema, const Json
 Result<void> ReportDuplicates(Call& call, FieldValidation validation,
                               const std::vector<std::string>& duplicates) {
   if (duplicates.empty() || validation == FieldValidation::kIgnore) return Ok();
+  if (validation == FieldValidation::kWarn) {
+    for (const std::string& line : duplicates) call.Warn(line);
+    return Ok();
+  }
   std::string problem = "error converting YAML to JSON: yaml: unmarshal errors:";
   for (const std::string& line : duplicates) problem += "\n  " + line;
-  if (validation == FieldValidation::kStrict) {
-    return BadRequest("error strict decoding YAML: " + problem);
+  return BadRequest("error strict decoding YAML: " + problem);
+}
+
+// Members that no operation of a JSON patch has.
+void AddUnknownMembers(const Json& patch, std::vector<std::string>& problems) {
+  if (!patch.is_array()) return;
+  for (std::size_t i = 0; i < patch.size(); ++i) {
+    if (!patch[i].is_object()) continue;
+    for (const auto& [name, value] : patch[i].items()) {
+      if (name == "op" || name == "path" || name == "from" || name == "value") continue;
+      problems.push_back("json patch unknown field " + Quoted("[" + std::to_string(i) + "]." + name));
+    }
   }
-  call.Warn(std::move(problem));
-  return Ok();
 }
 
 }  // namespace
@@ -68,6 +80,7 @@ Result<ParsedJson> ReadPatch(const Call& call, PatchType type) {
   }
   if (type == PatchType::kJson) {
     for (std::string& path : parsed->duplicates) path = "json patch duplicate field " + Quoted(path);
+    AddUnknownMembers(parsed->value, parsed->duplicates);
   }
   return std::move(*parsed);
 }

@@ -58,6 +58,7 @@ struct PkiFiles {
   std::string server_cert, server_key;  // server.crt, server.key
   std::string admin_cert, admin_key;    // admin.crt, admin.key: CN admin, O system:masters
   std::string service_account_key;      // sa.key: signs service-account tokens
+  std::string front_proxy_cert, front_proxy_key;  // front-proxy-ca.crt, front-proxy-ca.key
 };
 
 // Makes what is missing under `data_dir`/pki and keeps what is there. The serving certificate is

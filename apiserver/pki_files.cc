@@ -55,11 +55,11 @@ Result<void> WritePair(const KeyPair& pair, const std::string& cert, const std::
   return Replace(cert, pair.cert_pem, kPublicMode);
 }
 
-Result<KeyPair> EnsureAuthority(const PkiFiles& files) {
-  if (Exists(files.ca_cert) && Exists(files.ca_key)) return ReadPair(files.ca_cert, files.ca_key);
-  if (Exists(files.ca_cert)) return Internal(files.ca_cert + " is there but its key is not");
-  KeyPair authority = TRY(NewAuthority("mailroom-ca"));
-  TRY(WritePair(authority, files.ca_cert, files.ca_key));
+Result<KeyPair> EnsureAuthority(const char* name, const std::string& cert, const std::string& key) {
+  if (Exists(cert) && Exists(key)) return ReadPair(cert, key);
+  if (Exists(cert)) return Internal(cert + " is there but its key is not");
+  KeyPair authority = TRY(NewAuthority(name));
+  TRY(WritePair(authority, cert, key));
   return authority;
 }
 
@@ -109,8 +109,11 @@ Result<PkiFiles> EnsurePki(const std::string& data_dir, const std::vector<std::s
       .admin_cert = dir + "/admin.crt",
       .admin_key = dir + "/admin.key",
       .service_account_key = dir + "/sa.key",
+      .front_proxy_cert = dir + "/front-proxy-ca.crt",
+      .front_proxy_key = dir + "/front-proxy-ca.key",
   };
-  const KeyPair authority = TRY(EnsureAuthority(files));
+  const KeyPair authority = TRY(EnsureAuthority("mailroom-ca", files.ca_cert, files.ca_key));
+  TRY(EnsureAuthority("mailroom-front-proxy-ca", files.front_proxy_cert, files.front_proxy_key));
 
   const auto same_names = [&](const CertificateFacts& facts) {
     return SameNames(facts.sans, sans);

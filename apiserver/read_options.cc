@@ -73,11 +73,16 @@ Status UnknownField(const openapi::ResourceType& type, const std::string& field)
   return BadRequest("field label not supported: " + field);
 }
 
+// Kinds that list their fields themselves name the namespace only where they have one.
+bool KnowsNamespace(const openapi::ResourceType& type) {
+  return type.namespaced || (type.builtin && type.selectable_fields.empty());
+}
+
 Result<void> CheckFields(const Call& call, const FieldSelector& fields) {
   for (const FieldSelector::Term& term : fields.terms()) {
-    if (term.field == "metadata.name" || term.field == "metadata.namespace") continue;
-    const auto& known = call.type->selectable_fields;
-    if (std::find(known.begin(), known.end(), term.field) != known.end()) continue;
+    if (term.field == "metadata.name") continue;
+    if (term.field == "metadata.namespace" && KnowsNamespace(*call.type)) continue;
+    if (call.type->FindSelectable(term.field) != nullptr) continue;
     return UnknownField(*call.type, term.field);
   }
   if (call.info.name.empty() || fields.empty()) return Ok();
@@ -88,16 +93,17 @@ Result<void> CheckFields(const Call& call, const FieldSelector& fields) {
   return Ok();
 }
 
-// Fields of an Event by the names selectors use, of both APIs, against the stored core form.
-std::string StoredField(const openapi::ResourceType& type, std::string_view field) {
-  if (type.stored_as != GroupResource{"", "events"}) return std::string(field);
-  if (field == "source") return "source.component";
-  if (field == "reportingController") return "reportingComponent";
-  constexpr std::string_view kRegarding = "regarding.";
-  if (field.starts_with(kRegarding)) {
-    return "involvedObject." + std::string(field.substr(kRegarding.size()));
+// The value of a field by the name selectors use.
+std::string FieldOf(const openapi::ResourceType& type, const Object& object,
+                    std::string_view name) {
+  if (name == "metadata.name") return std::string(object.meta().name);
+  if (name == "metadata.namespace") return std::string(object.meta().ns);
+  const openapi::SelectableField* field = type.FindSelectable(name);
+  if (field == nullptr) return "";
+  for (const std::string& path : field->paths) {
+    if (std::string value = object.ScalarAt(path); !value.empty()) return value;
   }
-  return std::string(field);
+  return field->absent;
 }
 
 // All that can be read without knowing the kind. Then come the rules among options (422), then
@@ -195,12 +201,7 @@ storage::Filter FilterOf(const Call& call, const ReadOptions& options) {
     if (!name.empty() && object.meta().name != name) return false;
     if (!labels.Matches(object.meta().labels)) return false;
     return fields.empty() || fields.Matches([&](std::string_view field) {
-      if (field == "metadata.name") return std::string(object.meta().name);
-      if (field == "metadata.namespace") return std::string(object.meta().ns);
-      std::string value = object.ScalarAt(StoredField(*type, field));
-      // An event of the newer API has a reporting controller instead of a source.
-      if (value.empty() && field == "source") value = object.ScalarAt("reportingComponent");
-      return value;
+      return FieldOf(*type, object, field);
     });
   };
 }

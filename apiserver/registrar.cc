@@ -34,11 +34,13 @@ class Running final : public Registrar {
 
   Result<void> Begin() {
     Feed roles{kClusterRolesResource, {}, {}}, requests{kSigningRequestsResource, {}, {}},
+        accounts{kServiceAccountsResource, {}, {}},
         secrets{kSecretsResource,
                 [](const Object& object) { return object.ScalarAt("type") == kTokenSecretType; }, {}};
     feeds_.push_back(std::move(roles));
     feeds_.push_back(std::move(requests));
     feeds_.push_back(std::move(secrets));
+    feeds_.push_back(std::move(accounts));
     for (Feed& feed : feeds_) TRY(Open(feed));
     thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
     return Ok();
@@ -58,6 +60,7 @@ class Running final : public Registrar {
     options.filter = feed.filter;
     auto watch = TRY(hub_.store.Watch(options));
     for (const storage::Entry& entry : watch.initial) {
+      if (feed.resource == kServiceAccountsResource) break;  // those that are there lack nothing
       Note({*entry.workspace, feed.resource, std::string(entry.object->meta().ns),
             std::string(entry.object->meta().name)});
     }
@@ -82,8 +85,21 @@ class Running final : public Registrar {
     std::vector<storage::Watcher::Item> items;
     Revision up_to;
     const auto state = feed.watcher->Drain(items, limits::kWatchQueueEvents, up_to);
-    for (const auto& item : items) Note(item.event->key());
-    if (state == storage::Watcher::State::kOverflow) (void)Open(feed);
+    for (const auto& item : items) {
+      // Of accounts it matters only that they go.
+      const bool gone = item.event->type() == storage::EventType::kDeleted;
+      if (gone || feed.resource != kServiceAccountsResource) Note(item.event->key());
+    }
+    if (state == storage::Watcher::State::kOverflow) Reopen(feed);
+  }
+
+  void Reopen(Feed& feed) {
+    (void)Open(feed);
+    if (feed.resource != kServiceAccountsResource) return;
+    // Whose account went unseen is told by the Secrets themselves.
+    for (Feed& other : feeds_) {
+      if (other.resource == kSecretsResource) (void)Open(other);
+    }
   }
 
   void Run(const std::stop_token& stop) {
@@ -110,6 +126,7 @@ class Running final : public Registrar {
     if (!workspace.ok()) return true;
     auto done = key.resource == kClusterRolesResource      ? Unite(*workspace)
                 : key.resource == kSigningRequestsResource ? Answer(key, *workspace)
+                : key.resource == kServiceAccountsResource ? DropSecrets(key, *workspace)
                                                            : FillSecret(key, *workspace);
     if (done.ok() || done.error().reason() == Reason::kNotFound) return true;
     Log(Level::kWarn, "not kept in step",
@@ -131,7 +148,10 @@ class Running final : public Registrar {
       for (const Rule& rule : *role->rules) rules.push_back(RuleToJson(rule));
       const ResourceKey key{workspace.name, kClusterRolesResource, "",
                             std::string(role->object->meta().name)};
-      TRY(Edit(workspace, key, "", [&](Json& object) { object["rules"] = rules; }));
+      TRY(Edit(workspace, key, "", [&](Json& object) -> Result<void> {
+        object["rules"] = rules;
+        return Ok();
+      }));
     }
     return Ok();
   }
@@ -143,11 +163,12 @@ class Running final : public Registrar {
     if (object == nullptr) return Ok();
     const Json request = object->ToJson();
     const SigningStep step = NextSigningStep(hub_, key.workspace, request);
-    auto condition = [&](Json& edited, const char* type, const char* reason) {
+    auto condition = [&](Json& edited, const char* type, const char* reason) -> Result<void> {
       Json& conditions = edited["status"]["conditions"];
       if (!conditions.is_array()) conditions = Json::array();
       conditions.push_back({{"type", type}, {"status", "True"}, {"reason", reason},
                             {"message", step.message}});
+      return Ok();
     };
     switch (step.kind) {
       case SigningStep::Kind::kNone: return Ok();
@@ -155,26 +176,35 @@ class Running final : public Registrar {
         // The token is spent first: whoever comes second finds it so.
         if (!step.spend_token.empty()) TRY(Spend(workspace, step.spend_token, key.name));
         return Edit(workspace, key, "approval",
-                    [&](Json& edited) { condition(edited, "Approved", "AutoApproved"); });
+                    [&](Json& edited) { return condition(edited, "Approved", "AutoApproved"); });
       case SigningStep::Kind::kFail:
-        return Edit(workspace, key, "status",
-                    [&](Json& edited) { condition(edited, "Failed", "SignerValidationFailure"); });
+        return Edit(workspace, key, "status", [&](Json& edited) {
+          return condition(edited, "Failed", "SignerValidationFailure");
+        });
       case SigningStep::Kind::kSign: {
         const std::string pem = TRY(CertificateFor(authority_, request, syncer_validity_));
-        return Edit(workspace, key, "status", [&](Json& edited) {
+        return Edit(workspace, key, "status", [&](Json& edited) -> Result<void> {
           edited["status"]["certificate"] = openapi::EncodeBase64(pem);
+          return Ok();
         });
       }
     }
     return Ok();
   }
 
+  // Conflict when it was spent on another request meanwhile.
   Result<void> Spend(const WorkspaceView& workspace, const std::string& id,
                      const std::string& request) {
     const ResourceKey key{workspace.name, kSecretsResource, "kube-system",
                           std::string(kBootstrapSecretPrefix) + id};
-    return Edit(workspace, key, "", [&](Json& secret) {
-      Set(secret, {"data", kSpentEntry}, openapi::EncodeBase64(request));
+    const std::string mark = openapi::EncodeBase64(request);
+    return Edit(workspace, key, "", [&](Json& secret) -> Result<void> {
+      const std::string spent = StringAt(secret, {"data", kSpentEntry});
+      if (!spent.empty() && spent != mark) {
+        return Conflict(kSecretsResource.resource, "", key.name, "the token is spent");
+      }
+      Set(secret, {"data", kSpentEntry}, mark);
+      return Ok();
     });
   }
 
@@ -222,12 +252,29 @@ class Running final : public Registrar {
     spec.account_uid = account->meta().uid;
     spec.audiences = {hub_.tokens.IssuerOf(spec.workspace)};
     spec.bound = {"Secret", key.name, std::string(object->meta().uid)};
-    return Edit(workspace, key, "", [&](Json& edited) {
+    return Edit(workspace, key, "", [&](Json& edited) -> Result<void> {
       Set(edited, {"metadata", "annotations", kAccountUid}, spec.account_uid);
       Set(edited, {"data", "token"}, openapi::EncodeBase64(hub_.tokens.Issue(spec)));
       Set(edited, {"data", "namespace"}, openapi::EncodeBase64(key.ns));
       Set(edited, {"data", "ca.crt"}, openapi::EncodeBase64(authority_.cert_pem));
+      return Ok();
     });
+  }
+
+  // The Secrets that hold tokens of an account which is gone.
+  Result<void> DropSecrets(const ResourceKey& account, const WorkspaceView& workspace) {
+    if (!openapi::PolicyIsLive(workspace.type)) return Ok();
+    storage::CacheListOptions options{.scope = {workspace.name, kSecretsResource, account.ns}};
+    options.filter = [](const Object& object) { return object.ScalarAt("type") == kTokenSecretType; };
+    for (const storage::Entry& entry : TRY(hub_.store.List(options)).entries) {
+      const Json secret = entry.object->ToJson();
+      if (StringAt(secret, {"metadata", "annotations", kAccountName}) != account.name) continue;
+      const ResourceKey key{workspace.name, kSecretsResource, account.ns,
+                            std::string(entry.object->meta().name)};
+      auto dropped = FillSecret(key, workspace);
+      if (!dropped.ok() && dropped.error().reason() != Reason::kNotFound) return dropped;
+    }
+    return Ok();
   }
 
   Call MakeCall(const Request& request, const WorkspaceView& workspace, const ResourceKey& key) {
@@ -241,7 +288,8 @@ class Running final : public Registrar {
   }
 
   Result<void> Edit(const WorkspaceView& workspace, const ResourceKey& key,
-                    const std::string& subresource, const std::function<void(Json&)>& edit) {
+                    const std::string& subresource,
+                    const std::function<Result<void>(Json&)>& edit) {
     Request request;
     request.headers.Add("user-agent", key.resource == kClusterRolesResource
                                           ? "clusterrole-aggregation-controller"
@@ -250,7 +298,7 @@ class Running final : public Registrar {
     call.info.subresource = subresource;
     TRY(Change(call, {}, [&](const Json& live) -> Result<Draft> {
       Json object = live;
-      edit(object);
+      TRY(edit(object));
       return Draft{std::move(object), {}, false};
     }));
     return Ok();

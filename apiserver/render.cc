@@ -133,8 +133,10 @@ Response RenderDeleted(const Call& call, std::string_view name, std::string_view
   if (!call.type->gvk.group.empty()) body += ",\"group\":" + JsonQuote(call.type->gvk.group);
   body += ",\"kind\":" + JsonQuote(call.type->plural);
   if (!uid.empty()) body += ",\"uid\":" + JsonQuote(uid);
-  auto response = Finish(NegotiateError(call.request), 200, body + "}}");
-  return response.ok() ? std::move(*response) : JsonResponse(200, body + "}}");
+  body += "}}";
+  const auto accepted = NegotiateDeleted(call.request, call.info.query, *call.type);
+  auto response = Finish(accepted.ok() ? *accepted : Accepted(), 200, body);
+  return response.ok() ? std::move(*response) : JsonResponse(200, body);
 }
 
 bool ServedAsStored(const openapi::ResourceType& type, const Object& object) {

@@ -1,8 +1,12 @@
 #include "apiserver/server.h"
 
+#include <unordered_map>
+
 #include "apiserver/admission/admission.h"
 #include "apiserver/admission/quota_controller.h"
+#include "apiserver/aggregator.h"
 #include "apiserver/auth/bootstrap_policy.h"
+#include "apiserver/availability.h"
 #include "apiserver/conversions.h"
 #include "apiserver/hub_watch.h"
 #include "apiserver/kinds.h"
@@ -11,7 +15,6 @@
 #include "apiserver/overseen_stream.h"
 #include "apiserver/registrar.h"
 #include "apiserver/timer_queue.h"
-#include "storage/compactor.h"
 #include "storage/object/json.h"
 #include "storage/object/limits.h"
 #include "storage/object/log.h"
@@ -34,7 +37,10 @@ class Running final : public Server {
         admission_(admission::Admission::Make(*cache_, {webhooks_, Clock::Real(),
                                                         options.disabled_admission})),
         authority_(options.identity.authority),
+        front_proxy_(options.identity.front_proxy_authority, options.identity.client_ca_pem),
+        aggregator_({*cache_, workspaces_, front_proxy_, options.webhook_addresses}),
         syncer_certificate_(options.identity.syncer_certificate), audit_(options.audit),
+        docs_(options.docs),
         watches_(options.watches_per_user),
         authorizer_(*cache_, options.delegate),
         tokens_(std::move(keys), options.identity.issuer.empty() ? options.external_url
@@ -44,12 +50,14 @@ class Running final : public Server {
                         options.identity.request_headers}),
         hub_{*cache_, workspaces_, authenticator_, authorizer_, tokens_, Clock::Real(), timers_,
              options.external_url, !options.embedded, admission_.get(), nullptr, audit_.get(),
-             &watches_, &conversions_},
-        dispatcher_(hub_), controllers_(options.controllers), root_ca_(options.root_ca_pem) {}
+             &watches_, &conversions_, options.docs.get(), &draining_, &aggregator_},
+        dispatcher_(hub_), controllers_(options.controllers), root_ca_(options.root_ca_pem),
+        compaction_(options.compaction) {}
 
   ~Running() override {
     compactor_.reset();
     loopback_.reset();
+    availability_.reset();
     registrar_.reset();
     lifecycle_.reset();
     removals_.reset();
@@ -74,11 +82,10 @@ class Running final : public Server {
     if (fresh) TRY(MakeDefaults());
     TRY(RestorePolicy());
     TRY(FollowRemovals());
+    availability_ = TRY(Availability::Start(hub_, aggregator_));
     if (controllers_) TRY(StartControllers());
     compactor_ = std::make_unique<storage::Compactor>(
-        *store_, *cache_, Clock::Real(),
-        storage::Compactor::Options{.age = limits::kHistoryAge,
-                                    .interval = limits::kCompactionInterval});
+        *store_, *cache_, Clock::Real(), compaction_);
     return Ok();
   }
 
@@ -86,11 +93,14 @@ class Running final : public Server {
   client::Transport& loopback() override { return *loopback_; }
 
   Result<void> StartControllers() override {
-    lifecycle_ = TRY(Lifecycle::Start(hub_, root_ca_));
+    lifecycle_ = TRY(Lifecycle::Start(hub_, root_ca_, front_proxy_));
     registrar_ = TRY(Registrar::Start(hub_, authority_, syncer_certificate_));
+    availability_->Write(true);
     return Ok();
   }
+  void Drain() override { draining_ = true; }
   void StopControllers() override {
+    availability_->Write(false);
     registrar_.reset();
     lifecycle_.reset();
   }
@@ -102,15 +112,38 @@ class Running final : public Server {
     options.name = "removals";
     options.scope = {Workspace(std::string(kRootWorkspace)), kWorkspacesResource, ""};
     options.filter = [](const Object&) { return true; };
+    // Those that went while the watch was broken, and may have come again.
+    options.restart = [this] {
+      const Workspace root{std::string(kRootWorkspace)};
+      for (const auto& [name, id] : std::exchange(known_, {})) {
+        const ObjectPtr now = cache_->Get({root, kWorkspacesResource, "", name});
+        if (now == nullptr || IdOf(*now) != id) Forget(Workspace(name));
+      }
+    };
     options.change = [this](const ResourceKey& key, const Object*, const Object* now) {
-      if (now != nullptr) return;
-      const Workspace gone(key.name);
-      authorizer_.Forget(gone);
-      admission_->Forget(gone);
-      workspaces_.Removed(gone);
+      if (now != nullptr) {
+        known_[key.name] = IdOf(*now);
+      } else {
+        known_.erase(key.name);
+        Forget(Workspace(key.name));
+      }
     };
     removals_ = TRY(HubWatch::Start(*cache_, std::move(options)));
     return Ok();
+  }
+
+  static std::uint64_t IdOf(const Object& workspace) {
+    return std::hash<std::string_view>()(workspace.meta().uid);
+  }
+
+  void Forget(const Workspace& gone) {
+    authorizer_.Forget(gone);
+    admission_->Forget(gone);
+    front_proxy_.Forget(gone);
+    aggregator_.Forget(gone);
+    workspaces_.Removed(gone);
+    conversions_.Forget(gone);
+    dispatcher_.SweepDocuments();
   }
 
   // True when root had to be made, which is to say on the first start.
@@ -168,8 +201,12 @@ class Running final : public Server {
   std::unique_ptr<admission::Admission> admission_;
   std::unique_ptr<admission::QuotaController> quotas_;
   const KeyPair authority_;
+  FrontProxy front_proxy_;
+  Aggregator aggregator_;
   const Validity syncer_certificate_;
   const std::shared_ptr<const Audit> audit_;
+  const std::shared_ptr<const openapi::ApiDocs> docs_;
+  std::atomic<bool> draining_{false};
   WatchQuota watches_;
   Authorizer authorizer_;
   ServiceAccountTokens tokens_;
@@ -177,11 +214,14 @@ class Running final : public Server {
   Hub hub_;
   Dispatcher dispatcher_;
   std::unique_ptr<client::Transport> loopback_;
+  std::unordered_map<std::string, std::uint64_t> known_;  // workspaces; of the watch's thread
   std::unique_ptr<HubWatch> removals_;
   const bool controllers_;
   const std::string root_ca_;
+  const storage::Compactor::Options compaction_;
   std::unique_ptr<Lifecycle> lifecycle_;
   std::unique_ptr<Registrar> registrar_;
+  std::unique_ptr<Availability> availability_;
   std::unique_ptr<storage::Compactor> compactor_;
 };
 
@@ -198,6 +238,10 @@ Result<std::unique_ptr<Server>> Server::Start(std::unique_ptr<storage::Store> st
   Identity& identity = complete.identity;
   if (identity.token_key_pem.empty()) identity.token_key_pem = TRY(NewPrivateKey());
   if (identity.authority.key_pem.empty()) identity.authority = TRY(NewAuthority("mailroom-ca"));
+  if (identity.front_proxy_authority.key_pem.empty()) {
+    identity.front_proxy_authority = TRY(NewAuthority("mailroom-front-proxy-ca"));
+  }
+  if (identity.client_ca_pem.empty()) identity.client_ca_pem = identity.authority.cert_pem;
   TokenKeys keys = TRY(TokenKeys::Load(identity.token_key_pem, identity.believed_token_keys));
   auto server = std::make_unique<Running>(std::move(store), std::move(cache), std::move(keys),
                                           complete);

@@ -11,6 +11,8 @@
 #include "apiserver/client/transport.h"
 #include "apiserver/dispatcher.h"
 #include "apiserver/pki.h"
+#include "openapi/descriptions.h"
+#include "storage/compactor.h"
 #include "storage/object/limits.h"
 #include "storage/store.h"
 
@@ -22,6 +24,8 @@ struct Identity {
   std::string token_key_pem = {};       // signs them
   std::vector<std::string> believed_token_keys = {};  // PEM; those whose tokens still hold
   KeyPair authority = {};               // signs client certificates
+  KeyPair front_proxy_authority = {};   // signs those shown to servers of other API groups
+  std::string client_ca_pem = {};       // verifies client certificates; "": the authority's
   Validity syncer_certificate = limits::kSyncerCertificate;  // how long a syncer's is good
   RequestHeaders request_headers = {};
 };
@@ -40,6 +44,8 @@ class Server {
     Authorizer::Delegate delegate = {};       // null: nobody else is asked
     std::size_t watches_per_user = limits::kWatchesPerCredential;
     std::size_t history_events = limits::kHistoryEvents;  // a watch may resume within
+    std::shared_ptr<const openapi::ApiDocs> docs = {};  // on built-in types; null: our own words
+    storage::Compactor::Options compaction = {limits::kHistoryAge, limits::kCompactionInterval};
   };
   // Loads the store and, on its first start, makes root and the default workspaces.
   static Result<std::unique_ptr<Server>> Start(std::unique_ptr<storage::Store> store,
@@ -51,6 +57,8 @@ class Server {
   // The controllers over all workspaces, for a server that may not be the only one on its store.
   virtual Result<void> StartControllers() = 0;
   virtual void StopControllers() = 0;
+  // Says from now on that it is not ready: it is about to stop.
+  virtual void Drain() = 0;
 };
 
 }  // namespace mailroom::apiserver

@@ -94,9 +94,10 @@ bool Concerns(const Hub& hub, const Workspace& workspace, const std::string& mai
   const ObjectPtr object = hub.store.Get({Workspace(std::string(kRootWorkspace)),
                                           kWorkspacesResource, "", mailbox});
   if (object == nullptr || object->ScalarAt("spec.type") != "mailbox") return false;
-  if (workspace.name() == kRootWorkspace || workspace.name() == mailbox) return true;
   const auto parts = openapi::ParseMailboxName(mailbox);
-  return parts && parts->inventory == workspace.name();
+  if (!parts) return false;  // the name of one made by hand may be another's tomorrow
+  return workspace.name() == kRootWorkspace || workspace.name() == mailbox ||
+         workspace.name() == parts->inventory;
 }
 
 SigningStep SyncerStep(const Hub& hub, const Workspace& workspace, const Json& request) {
@@ -116,8 +117,11 @@ SigningStep SyncerStep(const Hub& hub, const Workspace& workspace, const Json& r
   }
   if (!user.starts_with(kBootstrapUserPrefix)) return {};
   const std::string id = user.substr(kBootstrapUserPrefix.size());
-  if (MailboxOfJoinToken(hub.store, hub.clock, workspace.name(), id) != mailbox) return {};
-  return {Kind::kApprove, id, "the join token of this mailbox"};
+  const JoinToken token = FindJoinToken(hub.store, hub.clock, workspace.name(), id,
+                                        StringAt(request, {"metadata", "name"}));
+  if (token.mailbox != mailbox) return {};
+  // One that was spent on this request but did not get it approved any more still does.
+  return {Kind::kApprove, token.spent ? "" : id, "the join token of this mailbox"};
 }
 
 // Certificates name users of the whole hub, so only root's own decisions are signed, and nobody is
@@ -137,6 +141,25 @@ SigningStep ClientStep(const Workspace& workspace, const Json& request) {
   return {Kind::kSign};
 }
 
+// Join tokens and syncers ask for the certificate of their own mailbox's syncer and no other. What
+// cannot be read is refused by validation.
+Result<void> CheckSubject(const Call& call, const Json& object) {
+  std::string mailbox = call.user.joins;
+  if (call.user.InGroup(kSyncers) && call.user.name.starts_with(kSyncerPrefix)) {
+    mailbox = call.user.name.substr(kSyncerPrefix.size());
+  }
+  if (mailbox.empty()) return Ok();
+  const auto facts = ReadSigningRequest(RequestPem(object));
+  if (!facts.ok()) return Ok();
+  if (StringAt(object, {"spec", "signerName"}) == kSyncerSigner && MailboxOf(*facts) == mailbox) {
+    return Ok();
+  }
+  return Forbidden(call.type->plural, call.type->gvk.group, StringAt(object, {"metadata", "name"}),
+                   "user " + Quoted(call.user.name) +
+                       " may ask for the certificate of the syncer of mailbox " + Quoted(mailbox) +
+                       " only");
+}
+
 }  // namespace
 
 Result<void> PrepareSigningRequest(Call& call, Json& object, const Json* live) {
@@ -148,7 +171,7 @@ Result<void> PrepareSigningRequest(Call& call, Json& object, const Json* live) {
     if (!call.user.uid.empty()) spec["uid"] = call.user.uid;
     if (!call.user.groups.empty()) spec["groups"] = call.user.groups;
     for (const auto& [key, values] : call.user.extra) spec["extra"][key] = values;
-    return Ok();
+    return CheckSubject(call, object);
   }
   const std::string now = FormatTime(call.hub.clock.Now());
   const std::string& subresource = call.info.subresource;

@@ -140,6 +140,7 @@ class WatchStream final : public Stream {
     converted_ = nullptr;
     watcher_.reset();
   }
+  bool broken() const override { return watcher_ != nullptr && watcher_->overflowed(); }
 
  private:
   // The watch's next events, put into `out`: Frames or Objects.
@@ -152,35 +153,48 @@ class WatchStream final : public Stream {
     }
     initial_.clear();
     next_initial_ = 0;
+    // Drained by an earlier call. More may have come since, and been told of.
+    if (!HandOn(out, max_bytes)) return State::kMore;
     while (true) {
       if (end_of_initial_ && (converted_ == nullptr || converted_->InitialDone())) {
         end_of_initial_ = false;
         out.Bookmark(seen_, true);
       }
-      items_.clear();
-      Revision up_to;
-      const auto state = watcher_->Drain(items_, kDrain, up_to);
-      for (const storage::Watcher::Item& item : items_) {
-        out.Event(item);
-        seen_ = std::max(seen_, item.event->revision());
-      }
+      const auto state = watcher_->Drain(items_, kDrain, up_to_);
       if (items_.empty() && state != storage::Watcher::State::kOpen) {
         if (converted_ == nullptr) return State::kEnd;
         if (const auto error = converted_->error()) out.Failure(*error);
         return State::kEnd;
       }
-      if (up_to != Revision()) seen_ = std::max(seen_, up_to);
-      if (out.bytes() >= max_bytes) return State::kMore;
       // A converted watch hands on less than there is: batch by batch, and what was there at the
       // start apart from what came later.
-      const bool more = converted_ != nullptr && (!items_.empty() || converted_->InitialJustDone());
-      if (items_.size() < kDrain && !more) break;
+      const bool more =
+          items_.size() == kDrain ||
+          (converted_ != nullptr && (!items_.empty() || converted_->InitialJustDone()));
+      if (!HandOn(out, max_bytes) || out.bytes() >= max_bytes) return State::kMore;
+      if (!more) break;
     }
     const bool expired = waker_->expired;
     if (bookmarks_ && (waker_->bookmark_due.exchange(false) || expired)) {
       out.Bookmark(seen_, false);
     }
     return expired ? State::kEnd : State::kIdle;
+  }
+
+  // What was drained, as much as there is room for. False when something is left.
+  template <typename Out>
+  bool HandOn(Out& out, std::size_t max_bytes) {
+    while (next_item_ < items_.size()) {
+      if (out.bytes() >= max_bytes) return false;
+      const storage::Watcher::Item item = std::move(items_[next_item_++]);
+      out.Event(item);
+      seen_ = std::max(seen_, item.event->revision());
+    }
+    if (items_.capacity() > kKeptItems) items_ = {};  // a quiet watch keeps no room
+    items_.clear();
+    next_item_ = 0;
+    seen_ = std::max(seen_, std::exchange(up_to_, Revision()));
+    return true;
   }
 
   void Schedule(const Call& call, const ReadOptions& options) {
@@ -207,13 +221,16 @@ class WatchStream final : public Stream {
   }
 
   static constexpr std::size_t kDrain = 256;
+  static constexpr std::size_t kKeptItems = 16;
   FrameEncoder encoder_;
   bool bookmarks_;
   std::vector<storage::Entry> initial_;
   std::size_t next_initial_ = 0;
   Revision seen_;
   bool end_of_initial_;
-  std::vector<storage::Watcher::Item> items_;
+  std::vector<storage::Watcher::Item> items_;  // drained, and those from next_item_ on not shown
+  std::size_t next_item_ = 0;
+  Revision up_to_;  // seen with the last of them
   ConvertedWatcher* converted_ = nullptr;  // the watcher, when it is one
   std::unique_ptr<storage::Watcher> watcher_;
   std::shared_ptr<Waker> waker_;

@@ -3,7 +3,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "storage/object/limits.h"
 
@@ -46,6 +48,22 @@ bool WorkerPool::Submit(const std::string& flow, Task task) {
 std::size_t WorkerPool::queued() const {
   std::lock_guard lock(mutex_);
   return queued_;
+}
+
+void WorkerPool::Abandon() {
+  std::vector<std::deque<Task>> dropped;  // beyond the lock: tasks may hold the last of anything
+  {
+    std::lock_guard lock(mutex_);
+    stopped_ = true;
+    for (auto it = flows_.begin(); it != flows_.end();) {
+      dropped.push_back(std::exchange(it->second.waiting, {}));
+      it->second.in_line = false;
+      it = it->second.begun == 0 ? flows_.erase(it) : std::next(it);
+    }
+    line_.clear();
+    queued_ = 0;
+  }
+  changed_.notify_all();
 }
 
 void WorkerPool::Stop() {

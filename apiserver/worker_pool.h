@@ -38,6 +38,8 @@ class WorkerPool {
   [[nodiscard]] bool Submit(Task task) { return Submit("", std::move(task)); }
   // Tasks waiting for a thread.
   std::size_t queued() const;
+  // Refuses further tasks and drops the queued ones; those under way go on.
+  void Abandon();
   // Refuses further tasks, runs the queued ones and joins the threads. Not from a task.
   // Idempotent.
   void Stop();

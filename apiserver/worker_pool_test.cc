@@ -45,6 +45,29 @@ TEST(WorkerPoolTest, RefusesAfterStop) {
   EXPECT_FALSE(pool.Submit([] {}));
 }
 
+TEST(WorkerPoolTest, AbandonDropsWhatHasNotBegun) {
+  WorkerPool pool(1, 10);
+  std::promise<void> started, release;
+  std::atomic<int> ran = 0;
+  ASSERT_TRUE(pool.Submit("a", [&] {
+    started.set_value();
+    release.get_future().wait();
+    ++ran;
+  }));
+  started.get_future().wait();
+  const auto held = std::make_shared<int>(0);
+  for (const char* flow : {"", "a", "b"}) {
+    ASSERT_TRUE(pool.Submit(flow, [&ran, held] { ++ran; }));
+  }
+  pool.Abandon();
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_EQ(pool.queued(), 0u);
+  EXPECT_FALSE(pool.Submit([] {}));
+  release.set_value();
+  pool.Stop();
+  EXPECT_EQ(ran, 1);
+}
+
 TEST(WorkerPoolTest, TasksRunAtTheSameTime) {
   WorkerPool pool(2, 2);
   std::promise<void> first, second;
@@ -177,8 +200,8 @@ TEST(WorkerPoolTest, LowPriorityIsThatOfItsThreadsOnly) {
 }
 
 TEST(WorkerPoolTest, OneFlowFillsHalfTheQueue) {
-  WorkerPool pool(1, 10);
   std::promise<void> started, release;
+  WorkerPool pool(1, 10);
   ASSERT_TRUE(pool.Submit("storm", [&] {
     started.set_value();
     release.get_future().wait();

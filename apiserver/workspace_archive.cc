@@ -17,6 +17,8 @@ namespace mailroom::apiserver {
 namespace {
 
 constexpr const char* kFormat = "mailroom-workspace-1";
+// Of one transaction with several objects: 1 MiB, which leaves room for what etcd adds to it.
+constexpr std::size_t kBatchBytes = limits::kStoredObjectBytes * 2 / 3;
 
 // Over the lines of the objects, in order.
 class Digest {
@@ -80,6 +82,10 @@ Result<storage::Operation> ParseLine(const Workspace& workspace, const std::stri
   return PutOf(key, Object::Encode(*object));
 }
 
+std::size_t SizeOf(const storage::Operation& operation) {
+  return operation.key.size() + (operation.value ? operation.value->size() : 0);
+}
+
 class Import {
  public:
   Import(storage::Store& store, const Workspace& workspace)
@@ -88,22 +94,22 @@ class Import {
   Result<std::size_t> Run(std::istream& in) {
     TRY(CheckAbsent());
     auto done = Write(in);
-    if (!done.ok() && wrote_) Undo();
+    if (!done.ok()) Undo();
     return done;
   }
 
  private:
   Result<void> CheckAbsent() {
-    if (TRY(store_.Get(SelfKey(workspace_).ToStoreKey())).entry) {
-      return AlreadyExists("workspaces", kWorkspacesResource.group, workspace_.name());
-    }
+    if (TRY(store_.Get(self_)).entry) return TakenMeanwhile();
     storage::ListOptions any;
     any.prefix = WorkspacePrefix(workspace_);
     any.limit = 1;
-    if (!TRY(store_.List(any)).entries.empty()) {
-      return AlreadyExists("workspaces", kWorkspacesResource.group, workspace_.name());
-    }
+    if (!TRY(store_.List(any)).entries.empty()) return TakenMeanwhile();
     return Ok();
+  }
+
+  Status TakenMeanwhile() const {
+    return AlreadyExists("workspaces", kWorkspacesResource.group, workspace_.name());
   }
 
   Result<std::size_t> Write(std::istream& in) {
@@ -119,26 +125,48 @@ class Import {
     while (std::getline(in, line)) {
       if (line.starts_with(R"({"count")")) return Finish(head, line, count, digest.Hex());
       digest.Add(line);
-      Operation(TRY(ParseLine(workspace_, line)));
+      TRY(Add(TRY(ParseLine(workspace_, line))));
       ++count;
-      if (pending_.operations.size() >= limits::kArchiveBatch) TRY(Flush());
     }
     return Damaged("its end is missing");
   }
 
-  void Operation(storage::Operation operation) {
-    // Nobody may have made it meanwhile.
-    pending_.compares.push_back({operation.key, Revision()});
-    pending_.operations.push_back(std::move(operation));
+  // Many small objects or few large ones in a transaction: etcd bounds the operations of one, and
+  // its bytes.
+  Result<void> Add(storage::Operation put) {
+    const bool full = pending_.size() >= limits::kArchiveBatch ||
+                      pending_bytes_ + SizeOf(put) > kBatchBytes;
+    if (full) TRY(Flush());
+    pending_bytes_ += SizeOf(put);
+    pending_.push_back(std::move(put));
+    return Ok();
   }
 
+  // Only while nobody else has made the workspace, or any of these objects.
   Result<void> Flush() {
-    if (pending_.operations.empty()) return Ok();
-    wrote_ = true;
-    const auto result = TRY(storage::CommitAndWait(store_, std::exchange(pending_, {})));
-    if (result.committed) return Ok();
-    wrote_ = false;  // somebody else's workspace now; nothing of it may be taken back
-    return AlreadyExists("workspaces", kWorkspacesResource.group, workspace_.name());
+    if (pending_.empty()) return Ok();
+    storage::Txn txn;
+    txn.operations = std::exchange(pending_, {});
+    pending_bytes_ = 0;
+    bool with_self = false;
+    std::vector<std::string> keys;
+    for (const storage::Operation& put : txn.operations) {
+      txn.compares.push_back({put.key, Revision()});
+      keys.push_back(put.key);
+      with_self |= put.key == self_;
+    }
+    if (!with_self) txn.compares.push_back({self_, Revision()});
+    const storage::Operation first = txn.operations.front();
+    auto result = storage::CommitAndWait(store_, std::move(txn));
+    if (!result.ok()) {
+      // It may have been done all the same; all of it or nothing.
+      const auto found = TRY(store_.Get(first.key)).entry;
+      if (!found || *found->value != *first.value) return std::move(result).error();
+      result = storage::TxnResult{true, found->mod_revision, {}};
+    }
+    if (!result->committed) return TakenMeanwhile();
+    written_.push_back({result->revision, std::move(keys)});
+    return Ok();
   }
 
   Result<std::size_t> Finish(const Json& head, const std::string& foot_line, std::size_t count,
@@ -151,26 +179,54 @@ class Import {
     const Json* self = Find(head, {"object"});
     if (self == nullptr) return Damaged("the Workspace object is missing");
     TRY(Flush());
-    Operation(PutOf(SelfKey(workspace_), Object::Encode(*self)));
+    TRY(Add(PutOf(SelfKey(workspace_), Object::Encode(*self))));
     TRY(Flush());
     return count;
   }
 
+  // What this import wrote and nobody has changed since. The rest is somebody else's.
   void Undo() {
-    storage::Txn txn;
-    txn.compares.push_back({SelfKey(workspace_).ToStoreKey(), Revision()});
-    storage::Operation all;
-    all.type = storage::Operation::Type::kDeletePrefix;
-    all.key = WorkspacePrefix(workspace_);
-    txn.operations.push_back(std::move(all));
-    (void)storage::CommitAndWait(store_, std::move(txn));
+    for (const Written& batch : written_) {
+      std::vector<std::string> keys = batch.keys;
+      for (int round = 0; round < limits::kCommitRetries && !keys.empty(); ++round) {
+        storage::Txn txn;
+        for (const std::string& key : keys) {
+          txn.compares.push_back({key, batch.revision});
+          storage::Operation gone;
+          gone.type = storage::Operation::Type::kDelete;
+          gone.key = key;
+          txn.operations.push_back(std::move(gone));
+        }
+        const auto done = storage::CommitAndWait(store_, std::move(txn));
+        if (!done.ok() || done->committed) break;
+        keys.clear();
+        for (const storage::KeyValue& entry : done->actual) {
+          if (entry.mod_revision == batch.revision) keys.push_back(entry.key);
+        }
+      }
+    }
   }
+
+  struct Written {
+    Revision revision;
+    std::vector<std::string> keys;
+  };
 
   storage::Store& store_;
   const Workspace& workspace_;
-  storage::Txn pending_;
-  bool wrote_ = false;
+  const std::string self_ = SelfKey(workspace_).ToStoreKey();
+  std::vector<storage::Operation> pending_;
+  std::size_t pending_bytes_ = 0;
+  std::vector<Written> written_;
 };
+
+// Sealed values are no JSON, and nobody could read them but this store.
+Result<void> CheckPlain(const ResourceKey& key, const std::string& value) {
+  if (value.starts_with('{')) return Ok();
+  const std::string name = key.ns.empty() ? key.name : key.ns + "/" + key.name;
+  return BadRequest(key.resource.resource + " " + Quoted(name) +
+                    " is encrypted at rest: --encryption-keys-file is needed to export it");
+}
 
 }  // namespace
 
@@ -182,6 +238,7 @@ Result<std::size_t> ExportWorkspace(storage::Store& store, const Workspace& work
   page.prefix = WorkspacePrefix(workspace);
   page.limit = limits::kLoadPage;
   page.at = self.revision;
+  TRY(CheckPlain(SelfKey(workspace), *self.entry->value));
   out << R"({"format":)" << DumpJson(Json(kFormat)) << R"(,"workspace":)"
       << DumpJson(Json(workspace.name())) << R"(,"revision":)" << self.revision.value()
       << R"(,"object":)" << *self.entry->value << "}\n";
@@ -190,7 +247,9 @@ Result<std::size_t> ExportWorkspace(storage::Store& store, const Workspace& work
   for (bool more = true; more;) {
     const storage::ListResult listed = TRY(store.List(page));
     for (const storage::KeyValue& entry : listed.entries) {
-      std::string line = LineOf(TRY(ResourceKey::Parse(entry.key)), *entry.value);
+      const ResourceKey key = TRY(ResourceKey::Parse(entry.key));
+      TRY(CheckPlain(key, *entry.value));
+      std::string line = LineOf(key, *entry.value);
       out << line;
       line.pop_back();
       digest.Add(line);

@@ -12,7 +12,8 @@
 
 namespace mailroom::apiserver {
 
-// The workspace as it was at one revision. NotFound when there is none.
+// The workspace as it was at one revision. NotFound when there is none. Plain: a store that seals
+// values has to be given opened.
 Result<std::size_t> ExportWorkspace(storage::Store& store, const Workspace& workspace,
                                     std::ostream& out);
 // AlreadyExists when the workspace, or anything of it, is there. The Workspace object comes last,
@@ -20,8 +21,9 @@ Result<std::size_t> ExportWorkspace(storage::Store& store, const Workspace& work
 Result<std::size_t> ImportWorkspace(storage::Store& store, const Workspace& workspace,
                                     std::istream& in);
 
-// `mailroom workspace export|import NAME --file FILE (--data-dir DIR | --etcd-servers URL,...)`.
-// With a data directory the hub must not be running.
+// `mailroom workspace export|import NAME --file FILE (--data-dir DIR | --etcd-servers URL,...)
+// [--encryption-keys-file F]`. With a data directory the hub must not be running. The file holds
+// Secrets as they are and is its owner's only.
 Result<void> RunWorkspaceCommand(const std::vector<std::string>& args);
 
 }  // namespace mailroom::apiserver

@@ -9,6 +9,7 @@
 #include "storage/object/json.h"
 #include "storage/object/json_path.h"
 #include "storage/object/resource_key.h"
+#include "storage/sealed_store.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -36,7 +37,9 @@ struct House {
       request.body = DumpJson(body);
       request.headers.Add("content-type", "application/json");
     }
-    auto parsed = ParseJson(server->dispatcher().Handle(request).BodyText());
+    Response response = server->dispatcher().Handle(request);
+    response.Gather();
+    auto parsed = ParseJson(response.BodyText());
     return parsed.ok() ? *parsed : Json();
   }
   // Every object of a few kinds without what a restore cannot keep.
@@ -57,15 +60,19 @@ struct House {
   std::unique_ptr<Server> server;
 };
 
-void Fill(House& house) {
+void MakeBox(House& house) {
   house.Do("POST", kWorkspaces,
            {{"apiVersion", "mailbox.kubestellar.io/v1alpha1"}, {"kind", "Workspace"},
             {"metadata", {{"name", "box"}}}, {"spec", {{"type", "mailbox"}}}});
-  for (int i = 0; i < 250; ++i) {
+}
+
+void Fill(House& house, int count = 250, const std::string& text = "a \"quoted\" line\nand \xc3\xa9") {
+  MakeBox(house);
+  for (int i = 0; i < count; ++i) {
     house.Do("POST", "/clusters/box/api/v1/namespaces/default/configmaps",
              {{"apiVersion", "v1"}, {"kind", "ConfigMap"},
               {"metadata", {{"name", "m" + std::to_string(i)}}},
-              {"data", {{"text", "a \"quoted\" line\nand \xc3\xa9"}}}});
+              {"data", {{"text", text}}}});
   }
 }
 
@@ -124,12 +131,161 @@ TEST(WorkspaceArchive, RefusesADamagedFileAndLeavesNothing) {
   EXPECT_FALSE(ImportWorkspace(*c.store, Workspace("other"), again).ok());
 }
 
+// Another store's view: as etcd, it takes no transaction that is too long, and a test may act
+// before one is decided.
+class Strict final : public storage::Store {
+ public:
+  explicit Strict(storage::Store& store) : store_(store) {}
+  Result<storage::GetResult> Get(const std::string& key) override { return store_.Get(key); }
+  Result<storage::ListResult> List(const storage::ListOptions& options) override {
+    return store_.List(options);
+  }
+  void Commit(storage::Txn txn, CommitDone done) override {
+    std::size_t bytes = 0;
+    for (const auto& compare : txn.compares) bytes += compare.key.size();
+    for (const auto& each : txn.operations) {
+      bytes += each.key.size() + (each.value ? each.value->size() : 0);
+    }
+    longest = std::max(longest, bytes);
+    const bool refused = bytes > 1536 * 1024 ||
+                         std::max(txn.compares.size(), txn.operations.size()) > 128;
+    if (refused) return done(BadRequest("etcdserver: request is too large"));
+    if (before) before(++commits);
+    if (!lose_answers) return store_.Commit(std::move(txn), std::move(done));
+    store_.Commit(std::move(txn), [done](const Result<storage::TxnResult>&) {
+      done(Unavailable("the connection was lost"));
+    });
+  }
+  Result<std::unique_ptr<storage::WatchHandle>> Watch(const std::string& prefix, Revision after,
+                                                      storage::ChangeSink& sink) override {
+    return store_.Watch(prefix, after, sink);
+  }
+  Result<void> Compact(Revision at) override { return store_.Compact(at); }
+  Result<Revision> CurrentRevision() override { return store_.CurrentRevision(); }
+  void Close() override {}
+
+  std::function<void(int)> before;
+  bool lose_answers = false;
+  std::size_t longest = 0;
+  int commits = 0;
+
+ private:
+  storage::Store& store_;
+};
+
+std::string Exported(House& house) {
+  std::stringstream file;
+  EXPECT_TRUE(ExportWorkspace(*house.store, Workspace("box"), file).ok());
+  return file.str();
+}
+
+TEST(WorkspaceArchive, LargeObjectsGoInSmallBatches) {
+  House a, b;
+  Fill(a, 150, std::string(20 * 1024, 'x'));
+  // Alone it is nearly as long as a request may be.
+  a.Do("POST", "/clusters/box/api/v1/namespaces/default/configmaps",
+       {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "large"}}},
+        {"data", {{"text", std::string(1000 * 1024, 'y')}}}});
+  std::stringstream file(Exported(a));
+  Strict strict(*b.store);
+  auto imported = ImportWorkspace(strict, Workspace("box"), file);
+  ASSERT_TRUE(imported.ok()) << imported.error().message();
+  EXPECT_EQ(*imported, 153u);
+  EXPECT_GT(strict.longest, 900u * 1024) << "batches are not needlessly small";
+  EXPECT_EQ(b.Content("box"), a.Content("box"));
+}
+
+TEST(WorkspaceArchive, AnAnswerThatIsLostChangesNothing) {
+  House a, b;
+  Fill(a);
+  std::stringstream file(Exported(a));
+  Strict strict(*b.store);
+  strict.lose_answers = true;
+  auto imported = ImportWorkspace(strict, Workspace("box"), file);
+  ASSERT_TRUE(imported.ok()) << imported.error().message();
+  EXPECT_EQ(b.Content("box"), a.Content("box"));
+}
+
+TEST(WorkspaceArchive, WhoeverLosesARaceLeavesNothing) {
+  House a;
+  Fill(a);
+  const std::string text = Exported(a);
+  // Somebody makes the workspace before each of the import's transactions in turn.
+  for (int at = 1; at <= 4; ++at) {
+    House b;
+    std::stringstream file(text);
+    Strict strict(*b.store);
+    strict.before = [&](int commit) {
+      if (commit != at) return;
+      MakeBox(b);
+      b.Do("POST", "/clusters/box/api/v1/namespaces/default/configmaps",
+           {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "theirs"}}}});
+    };
+    auto imported = ImportWorkspace(strict, Workspace("box"), file);
+    ASSERT_FALSE(imported.ok()) << at;
+    EXPECT_EQ(imported.error().reason(), Reason::kAlreadyExists);
+    storage::ListOptions all;
+    all.prefix = WorkspacePrefix(Workspace("box"));
+    auto left = b.store->List(all);
+    ASSERT_TRUE(left.ok());
+    EXPECT_EQ(left->entries.size(), 3u) << at;  // two namespaces and theirs
+    EXPECT_EQ(b.Do("GET", "/clusters/box/api/v1/namespaces/default/configmaps/theirs")["kind"],
+              "ConfigMap");
+    EXPECT_EQ(b.Do("GET", "/clusters/box/api/v1/namespaces/default")["kind"], "Namespace");
+  }
+}
+
+TEST(WorkspaceArchive, SealedValuesAreNotExported) {
+  House a;
+  Fill(a, 3);
+  storage::Txn txn;
+  const ResourceKey key{Workspace("box"), {"", "secrets"}, "default", "s"};
+  txn.operations.push_back({storage::Operation::Type::kPut, key.ToStoreKey(),
+                            std::make_shared<const std::string>("k8s:enc:aesgcm:v1:one:\x01\x02")});
+  ASSERT_TRUE(storage::CommitAndWait(*a.store, std::move(txn)).ok());
+  std::stringstream file;
+  auto exported = ExportWorkspace(*a.store, Workspace("box"), file);
+  ASSERT_FALSE(exported.ok());
+  EXPECT_NE(exported.error().message().find(R"(secrets "default/s" is encrypted at rest)"),
+            std::string::npos) << exported.error().message();
+}
+
 TEST(WorkspaceArchive, NeedsAWorkspace) {
   House a;
   std::stringstream file;
   auto exported = ExportWorkspace(*a.store, Workspace("nobody"), file);
   ASSERT_FALSE(exported.ok());
   EXPECT_EQ(exported.error().reason(), Reason::kNotFound);
+}
+
+// Values that lie encrypted leave the house only through their seal.
+TEST(WorkspaceArchive, SealedValuesAreNotWrittenAsTheyLie) {
+  const auto seal = [] {
+    return storage::Seal::Parse(R"({"kind":"EncryptionConfiguration",
+        "apiVersion":"apiserver.config.k8s.io/v1","resources":[{"resources":["secrets"],
+        "providers":[{"aesgcm":{"keys":[{"name":"k",
+        "secret":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="}]}}]}]})").value();
+  };
+  House a;
+  Fill(a);
+  a.Do("POST", "/clusters/box/api/v1/namespaces/default/secrets",
+       {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", "s"}}},
+        {"stringData", {{"k", "canary"}}}});
+  const std::string content = a.Content("box");
+  std::stringstream plain;
+  ASSERT_TRUE(ExportWorkspace(*a.store, Workspace("box"), plain).ok());
+  auto engine = storage::OpenMemory();
+  storage::Store& below = *engine;
+  auto sealed = storage::OpenSealed(std::move(engine), seal());
+  ASSERT_TRUE(ImportWorkspace(*sealed, Workspace("box"), plain).ok());
+  std::stringstream raw, opened;
+  auto refused = ExportWorkspace(below, Workspace("box"), raw);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find("--encryption-keys-file"), std::string::npos);
+  ASSERT_TRUE(ExportWorkspace(*sealed, Workspace("box"), opened).ok());
+  House b;
+  ASSERT_TRUE(ImportWorkspace(*b.store, Workspace("box"), opened).ok());
+  EXPECT_EQ(b.Content("box"), content);
 }
 
 }  // namespace

@@ -1,12 +1,17 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <sstream>
 
+#include "apiserver/pki.h"
 #include "apiserver/workspace_archive.h"
 #include "storage/embedded_store.h"
 #include "storage/etcd_store.h"
+#include "storage/sealed_store.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -14,7 +19,7 @@ namespace {
 constexpr const char* kUsage =
     "usage: mailroom workspace export|import NAME --file FILE\n"
     "         (--data-dir DIR | --etcd-servers URL,URL... [--etcd-cafile F] [--etcd-certfile F]\n"
-    "         [--etcd-keyfile F])";
+    "         [--etcd-keyfile F]) [--encryption-keys-file F]";
 
 std::vector<std::string> SplitCommas(const std::string& text) {
   std::vector<std::string> parts;
@@ -25,7 +30,7 @@ std::vector<std::string> SplitCommas(const std::string& text) {
   return parts;
 }
 
-Result<std::unique_ptr<storage::Store>> OpenStore(std::map<std::string, std::string>& flags) {
+Result<std::unique_ptr<storage::Store>> OpenEngine(std::map<std::string, std::string>& flags) {
   if (flags["--etcd-servers"].empty()) return storage::OpenEmbedded(flags["--data-dir"] + "/store");
   return storage::OpenEtcd({.endpoints = SplitCommas(flags["--etcd-servers"]),
                             .ca_file = flags["--etcd-cafile"],
@@ -33,11 +38,28 @@ Result<std::unique_ptr<storage::Store>> OpenStore(std::map<std::string, std::str
                             .key_file = flags["--etcd-keyfile"]});
 }
 
+Result<std::unique_ptr<storage::Store>> OpenStore(std::map<std::string, std::string>& flags) {
+  const std::string& keys = flags["--encryption-keys-file"];
+  if (keys.empty()) return OpenEngine(flags);
+  storage::Seal seal = TRY(storage::Seal::Parse(TRY(ReadTextFile(keys))));
+  return storage::OpenSealed(TRY(OpenEngine(flags)), std::move(seal));
+}
+
+// Made anew, for its owner only.
+Result<void> MakeSecretFile(const std::string& path) {
+  ::unlink(path.c_str());
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) return BadRequest("cannot write " + path);
+  ::close(fd);
+  return Ok();
+}
+
 // To a file that is not there yet; whole or not at all.
 Result<std::size_t> ExportTo(storage::Store& store, const Workspace& workspace,
                              const std::string& file) {
   if (std::ifstream(file).good()) return BadRequest(file + " exists already");
   const std::string draft = file + ".part";
+  TRY(MakeSecretFile(draft));
   std::ofstream out(draft, std::ios::binary | std::ios::trunc);
   if (!out) return BadRequest("cannot write " + draft);
   auto count = ExportWorkspace(store, workspace, out);

@@ -5,7 +5,9 @@
 #include "apiserver/go_text.h"
 #include "apiserver/negotiate.h"
 #include "apiserver/router_error.h"
+#include "openapi/builtin.h"
 #include "openapi/protobuf.h"
+#include "openapi/validate.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
 #include "storage/object/yaml.h"
@@ -39,9 +41,25 @@ std::string_view MediaType(std::string_view header) {
   return type;
 }
 
-Result<Body> DecodeText(const Call& call) {
+// By Content-Type, of a body that may be protobuf or is of a kind that has no such form.
+Result<Encoding> EncodingOf(const Call& call, bool has_protobuf) {
+  const std::string_view type = MediaType(call.request.headers.Get("content-type"));
+  if (type.empty() || type == "application/json") return Encoding::kJson;
+  if (type == "application/yaml") return Encoding::kYaml;
+  std::string accepted = "application/json, application/yaml";
+  if (type == openapi::kProtobufMediaType &&
+      (has_protobuf || !openapi::IsProtobuf(call.request.body))) {
+    return Encoding::kProtobuf;
+  }
+  if (has_protobuf) accepted += ", " + std::string(openapi::kProtobufMediaType);
+  return Status(Reason::kUnsupportedMediaType,
+                "the body of the request was in an unknown format - accepted media types include: " +
+                    accepted);
+}
+
+Result<Body> DecodeText(const Call& call, Encoding encoding, const GroupVersionKind& expected) {
   const std::string& text = call.request.body;
-  switch (TRY(BodyEncoding(call))) {
+  switch (encoding) {
     case Encoding::kJson: {
       auto parsed = ParseJsonStrict(text);
       if (!parsed.ok()) {
@@ -60,14 +78,29 @@ Result<Body> DecodeText(const Call& call) {
         return BadRequest("provided data does not appear to be a protobuf message, expected prefix "
                           "[107 56 115 0]");
       }
-      return Body{TRY(openapi::DecodeProtobuf(text)), {}};
+      return Body{TRY(openapi::DecodeProtobufAs(text, expected)), {}};
   }
   return Internal("unknown body encoding");
 }
 
-Result<Json> DecodeTree(const Call& call) {
-  Body body = TRY(DecodeText(call));
-  return std::move(body.tree);
+// What the original says of a document that cannot even name its kind; "" when it can. Nothing at all
+// is taken for an object without members.
+std::string KindProblem(Json& tree) {
+  if (tree.is_null()) tree = Json::object();
+  const std::string problem = "couldn't get version/kind; json parse error: json: cannot unmarshal ";
+  if (!tree.is_object()) {
+    return problem + std::string(JsonKindName(tree)) +
+           " into Go value of type struct { APIVersion string "
+           "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+           "\"json:\\\"kind,omitempty\\\"\" }";
+  }
+  for (const char* member : {"apiVersion", "kind"}) {
+    const Json* value = Find(tree, {member});
+    if (value == nullptr || value->is_null() || value->is_string()) continue;
+    return problem + std::string(JsonKindName(*value)) + " into Go struct field ." + member +
+           " of type string";
+  }
+  return "";
 }
 
 Status CannotBeHandled(std::string_view kind, std::string_view version,
@@ -134,6 +167,16 @@ Result<void> CheckCustomKind(const Call& call, const Json& tree, const GroupVers
   return Invalid(kind, expected.group, StringAt(tree, {"metadata", "name"}), std::move(causes));
 }
 
+const openapi::ResourceType& DeleteOptionsType() {
+  static const openapi::ResourceType type = [] {
+    openapi::ResourceType out;
+    out.gvk = {"meta.k8s.io", "v1", std::string(kDeleteOptions)};
+    out.schema = openapi::BuiltinType("meta/v1.DeleteOptions");
+    return out;
+  }();
+  return type;
+}
+
 }  // namespace
 
 Result<WriteOptions> ParseWriteOptions(const Call& call, std::string_view kind) {
@@ -185,23 +228,13 @@ Writer WriterOf(const Call& call, const WriteOptions& options) {
 }
 
 Result<Encoding> BodyEncoding(const Call& call) {
-  const std::string_view type = MediaType(call.request.headers.Get("content-type"));
-  if (type.empty() || type == "application/json") return Encoding::kJson;
-  if (type == "application/yaml") return Encoding::kYaml;
-  std::string accepted = "application/json, application/yaml";
-  if (type == openapi::kProtobufMediaType &&
-      (call.type->builtin || !openapi::IsProtobuf(call.request.body))) {
-    return Encoding::kProtobuf;
-  }
-  if (call.type->builtin) accepted += ", " + std::string(openapi::kProtobufMediaType);
-  return Status(Reason::kUnsupportedMediaType,
-                "the body of the request was in an unknown format - accepted media types include: " +
-                    accepted);
+  // A Scale is built in, also that of a custom resource.
+  return EncodingOf(call, call.type->builtin || call.info.subresource == "scale");
 }
 
 Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected,
                         std::string_view older) {
-  auto decoded = DecodeText(call);
+  auto decoded = DecodeText(call, TRY(BodyEncoding(call)), expected);
   if (!decoded.ok()) {
     if (decoded.error().reason() != Reason::kBadRequest) return std::move(decoded).error();
     return BadRequest("the object provided is unrecognized (must be of type " + expected.kind +
@@ -209,13 +242,9 @@ Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected,
                       ")");
   }
   Body body = std::move(*decoded);
-  if (!body.tree.is_object()) {
+  if (const std::string problem = KindProblem(body.tree); !problem.empty()) {
     return BadRequest("the object provided is unrecognized (must be of type " + expected.kind +
-                      "): couldn't get version/kind; json parse error: json: cannot unmarshal " +
-                      std::string(JsonKindName(body.tree)) +
-                      " into Go value of type struct { APIVersion string "
-                      "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
-                      "\"json:\\\"kind,omitempty\\\"\" } (" + BodySummary(call.request.body) + ")");
+                      "): " + problem + " (" + BodySummary(call.request.body) + ")");
   }
   if (!older.empty() && KindOf(body.tree, expected) ==
                             GroupVersionKind{expected.group, std::string(older), expected.kind}) {
@@ -247,13 +276,26 @@ Result<void> ReportFields(Call& call, const WriteOptions& options, const GroupVe
                           const std::vector<std::string>& unknown,
                           const std::vector<std::string>& duplicates,
                           const std::optional<std::string>& patch) {
+  if (options.validation == FieldValidation::kIgnore) return Ok();
+  // Problems of the text come first: they are found before its fields are looked at. Those of YAML
+  // are one error, or a warning for each line.
+  std::string lines;
   std::vector<std::string> problems;
-  for (const std::string& path : unknown) problems.push_back("unknown field " + Quoted(path));
   for (const std::string& path : duplicates) {
+    if (path.starts_with("line ") && options.validation == FieldValidation::kStrict) {
+      lines += "\n  " + path;
+      continue;
+    }
     const bool worded = path.starts_with("line ") || path.starts_with("json patch ");
-    problems.push_back(worded ? path : "duplicate field " + Quoted(path));
+    std::string problem = worded ? path : "duplicate field " + Quoted(path);
+    // A key that is given three times is told of once.
+    if (std::find(problems.begin(), problems.end(), problem) == problems.end()) {
+      problems.push_back(std::move(problem));
+    }
   }
-  if (problems.empty() || options.validation == FieldValidation::kIgnore) return Ok();
+  if (!lines.empty()) problems.push_back("yaml: unmarshal errors:" + lines);
+  for (const std::string& path : unknown) problems.push_back("unknown field " + Quoted(path));
+  if (problems.empty()) return Ok();
   if (options.validation == FieldValidation::kWarn) {
     for (std::string& problem : problems) call.Warn(std::move(problem));
     return Ok();
@@ -271,26 +313,20 @@ Status InvalidPatch(const std::string& patch, const std::string& why) {
 Result<DeleteRequest> ParseDelete(const Call& call) {
   Json options = Json::object();
   if (!call.request.body.empty()) {
-    // Option objects are built-in whatever the resource is, so their protobuf form is always read.
-    auto decoded = openapi::IsProtobuf(call.request.body)
-                       ? openapi::DecodeProtobuf(call.request.body)
-                       : DecodeTree(call);
-    if (!decoded.ok()) return std::move(decoded).error();
-    options = std::move(*decoded);
-    if (!options.is_object()) return BadRequest("the body must be a DeleteOptions object");
+    // Option objects are built in whatever the resource is.
+    const openapi::ResourceType& type = DeleteOptionsType();
+    Body body = TRY(DecodeText(call, TRY(EncodingOf(call, true)), type.gvk));
+    options = std::move(body.tree);
+    if (std::string problem = KindProblem(options); !problem.empty()) return BadRequest(problem);
     if (const std::string kind = StringAt(options, {"kind"});
         !kind.empty() && kind != kDeleteOptions) {
-      return Status(Reason::kUnknown, 500,
-                    "no kind " + Quoted(kind) + " is registered for version \"meta.k8s.io/v1\" in "
-                    "scheme \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/"
-                    "register.go:27\"");
+      return BadRequest("no kind " + Quoted(kind) +
+                        " is registered for version \"meta.k8s.io/v1\" in scheme "
+                        "\"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/"
+                        "register.go:27\"");
     }
-    if (const Json* grace = Find(options, {"gracePeriodSeconds"});
-        grace != nullptr && !grace->is_null() && !grace->is_number_integer()) {
-      return Status(Reason::kUnknown, 500,
-                    "json: cannot unmarshal " + std::string(JsonKindName(*grace)) +
-                        " into Go struct field DeleteOptions.gracePeriodSeconds of type int64");
-    }
+    // An option that is not understood must not be left out: what it asks for may be a dry run.
+    if (auto problem = openapi::CheckBuiltinTypes(type, options)) return BadRequest(*problem);
   } else {
     const Query& query = call.info.query;
     if (query.Has("gracePeriodSeconds")) {

@@ -30,7 +30,7 @@ rows = []
 
 def row(what, figure, target):
     rows.append((what, figure, target))
-    print(f"  {what:<52} {figure:>16}   {target}", flush=True)
+    print(f"  {what:<52} {figure:>22}   {target}", flush=True)
 
 
 class Hub:
@@ -61,11 +61,25 @@ class Hub:
         self.process.terminate()
         self.process.wait()
 
-    def resident(self):
+    def memory(self, which):
         for line in open(f"/proc/{self.process.pid}/status"):
-            if line.startswith("VmRSS"):
+            if line.startswith(which + ":"):
                 return int(line.split()[1]) * 1024
         return 0
+
+    def resident(self):
+        return self.memory("VmRSS")
+
+    def residence(self):
+        """In MiB: all of it, and of that its own and what it mapped from files."""
+        parts = (self.memory(which) / 2**20 for which in ("VmRSS", "RssAnon", "RssFile"))
+        return "{:.0f} ({:.0f}+{:.0f}) MiB".format(*parts)
+
+    def series(self):
+        server = self.connect("root")
+        server.base = ""
+        lines = server.call("GET", "/metrics").decode().splitlines()
+        return sum(1 for line in lines if line and not line.startswith("#"))
 
     def post(self, workspace, path, objects):
         """Creates the objects over HTTP/2: the machine is the server's, not the client's."""
@@ -158,7 +172,8 @@ def main():
         times = first_requests(hub, 200)
         row("first request of a new mailbox, p99", f"{times[int(len(times) * 0.99)] * 1000:.1f} ms", "< 10 ms")
         before, base = hub.resident(), hub.count("mailboxes")
-        row("resident before", f"{before / 2**20:.0f} MiB", "")
+        series = hub.series()
+        row("resident before (own + of files)", hub.residence(), "")
         begun = time.time()
         hub.post("its1", EDGE, [sync_target(f"t{i}") for i in range(COUNT)])
         posted = time.time() - begun
@@ -168,7 +183,8 @@ def main():
         row("mailboxes made from SyncTargets", f"{COUNT / took:.0f} /s", ">= 1000 /s")
         time.sleep(10)
         full = hub.resident()
-        row("resident with all of them", f"{full / 2**20:.0f} MiB", "< 1024 MiB")
+        row("resident with all of them", hub.residence(), "< 1024 MiB")
+        row("metrics series, before and with all", f"{series}, {hub.series()}", "the same")
         row("an idle mailbox, with history of its making", f"{(full - before) / COUNT / 1024:.1f} KiB", "")
         hub.stop()
         row("start-up with the mailboxes", f"{hub.start():.1f} s", "")
@@ -192,10 +208,10 @@ def main():
         in_parallel(hub, "its1", lambda s, i: s.call("DELETE", f"{EDGE}/t{i}"), range(COUNT))
         until(lambda: hub.count("workspaces") <= base + 2, 600)
         row("all deleted again", f"{time.time() - begun:.1f} s", "<= 60 s")
-        row("resident at once", f"{hub.resident() / 2**20:.0f} MiB", "")
+        row("resident at once", hub.residence(), "")
         goal = before * 1.2
         waited = until(lambda: hub.resident() <= goal, 420)
-        row("resident when history has been forgotten", f"{hub.resident() / 2**20:.0f} MiB",
+        row("resident when history has been forgotten", hub.residence(),
             f"<= {goal / 2**20:.0f} MiB" + ("" if waited is not None else " (missed)"))
     finally:
         hub.process.kill()

@@ -40,6 +40,13 @@ Condition Connected(const char* type, const Report& report) {
   return {type, "False", "HeartbeatLost", "the syncer has not reported for a while"};
 }
 
+// In the words of KubeStellar's API, whose reason of a failing heartbeat this is.
+Condition HeartbeatOf(const char* type, const Report& report) {
+  Condition condition = Connected(type, report);
+  if (!report.connected) condition.reason = "ErrorHeartbeat";
+  return condition;
+}
+
 Condition Synced(const Report& report) {
   if (report.synced == "True") return {"Synced", "True", "AllApplied", ""};
   if (report.synced == "False") return {"Synced", "False", "ApplyFailed", report.trouble};
@@ -60,6 +67,23 @@ void SetUnlessEmpty(Json& object, std::string_view field, const std::string& val
   if (!value.empty()) Set(object, {"status", field}, value);
 }
 
+// What the mailbox has for its cluster, by the names that the translator lists.
+std::int64_t CountWanted(const Json& spec) {
+  std::size_t count = 0;
+  auto each = [](const Json& from, std::string_view list, const auto& take) {
+    const Json* entries = Find(from, {list});
+    if (entries == nullptr || !entries->is_array()) return;
+    for (const Json& entry : *entries) take(entry);
+  };
+  each(spec, "clusterScope",
+       [&](const Json& entry) { count += StringsAt(entry, {"objects"}).size(); });
+  each(spec, "namespacedObjects", [&](const Json& entry) {
+    each(entry, "objectsByNamespace",
+         [&](const Json& part) { count += StringsAt(part, {"names"}).size(); });
+  });
+  return static_cast<std::int64_t>(count);
+}
+
 bool IsEmptyAt(const Json& spec, std::string_view list) {
   const Json* entries = Find(spec, {list});
   return entries == nullptr || entries->empty();
@@ -72,6 +96,8 @@ Report ReadReport(const Object* config, const std::string& now) {
   report.synced = "Unknown";
   if (config == nullptr) return report;
   const Json tree = config->ToJson();
+  const Json spec = tree.value("spec", Json::object());
+  report.wanted = CountWanted(spec);
   report.heartbeat = StringAt(tree, {"status", "lastSyncerHeartbeatTime"});
   if (report.heartbeat.empty()) return report;
   const std::int64_t age = ParseTime(now) - ParseTime(report.heartbeat);
@@ -90,7 +116,6 @@ Report ReadReport(const Object* config, const std::string& now) {
   report.syncer_version = StringAt(tree, {"status", "syncerVersion"});
   report.wec_version = StringAt(tree, {"status", "wecVersion"});
   if (const Json* list = Find(tree, {"status", "syncedResources"})) report.resources = *list;
-  const Json spec = tree.value("spec", Json::object());
   const bool wants = !IsEmptyAt(spec, "namespacedObjects") || !IsEmptyAt(spec, "clusterScope");
   report.idle = !wants && IntAt(tree, {"status", "objectCount"}, -1) == 0 &&
                 IntAt(tree, {"status", "selectedResources"}, -1) == 0;
@@ -102,6 +127,7 @@ bool FillMailbox(const Report& report, const std::string& url, const std::string
   const Json before = mailbox;
   Set(mailbox, {"status", "url"}, url);
   Set(mailbox, {"status", "phase"}, "Ready");
+  Set(mailbox, {"status", "wantedCount"}, report.wanted);
   Set(mailbox, {"status", "objectCount"}, report.objects);
   SetUnlessEmpty(mailbox, "syncerVersion", report.syncer_version);
   SetUnlessEmpty(mailbox, "wecVersion", report.wec_version);
@@ -136,9 +162,11 @@ bool FillEntry(const Report& report, const std::string& url, const std::string& 
   }
   Set(entry, {"status", "syncedResources"}, std::move(resources));
   Set(entry, {"status", "virtualWorkspaces"}, Json::array({{{"syncerURL", url}}}));
-  SetCondition(entry, Connected("HeartbeatHealthy", report), now);
-  SetCondition(entry, Connected("SyncerReady", report), now);
-  SetCondition(entry, Connected("Ready", report), now);
+  // Whoever reports has shown its certificate. There is no importer of APIs to be ready.
+  SetCondition(entry, {"SyncerAuthorized", "True", "Reported", "the syncer has reported"}, now);
+  for (const char* type : {"HeartbeatHealthy", "SyncerReady", "Ready"}) {
+    SetCondition(entry, HeartbeatOf(type, report), now);
+  }
   SetHeartbeat(report, entry != before, entry);
   return entry != before;
 }

@@ -15,7 +15,8 @@ struct Report {
   bool connected = false;
   std::string synced;     // "True", "False" or "Unknown"
   std::string trouble;    // why not, for people
-  std::int64_t objects = 0;
+  std::int64_t wanted = 0;   // objects in the mailbox for the cluster, whether it is there or not
+  std::int64_t objects = 0;  // of them in the cluster, as last reported
   std::string syncer_version, wec_version;
   Json resources = Json::array();  // group, resource, versions
   bool idle = false;               // wants nothing and holds nothing

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "openapi/edge_names.h"
 #include "storage/object/json_path.h"
 #include "storage/object/yaml.h"
@@ -198,13 +200,56 @@ TEST(MailboxStep, ShowsWhatTheSyncerReports) {
   EXPECT_EQ(NextStep(seen, "2030-01-02T03:07:05Z").kind, Kind::kUpdateMailboxStatus);
 }
 
-TEST(MailboxStep, AManagedClusterShowsItInItsOwnConditions) {
-  Seen seen{.name = kName, .entry = FromYaml(R"(
+TEST(MailboxStep, CountsWhatTheMailboxHoldsForASilentCluster) {
+  Seen seen{.name = kName, .entry = Entry(), .workspace = nullptr, .mailbox = nullptr};
+  Settle(seen);
+  EXPECT_EQ(seen.mailbox->ScalarAt("status.wantedCount"), "0");
+  seen.config = FromYaml(R"(
+apiVersion: edge.kubestellar.io/v2alpha1
+kind: SyncerConfig
+metadata: {name: the-one}
+spec:
+  clusterScope:
+  - {group: "", resource: namespaces, apiVersion: v1, objects: [a, b]}
+  namespacedObjects:
+  - group: apps
+    resource: deployments
+    apiVersion: v1
+    objectsByNamespace:
+    - {namespace: a, names: [x, y, z]}
+    - {namespace: b, names: [x]}
+)");
+  EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kUpdateMailboxStatus}));
+  EXPECT_EQ(seen.mailbox->ScalarAt("status.wantedCount"), "6");
+  EXPECT_EQ(seen.mailbox->ScalarAt("status.objectCount"), "0");
+}
+
+TEST(MailboxStep, ASilentSyncTargetSaysSoInKubeStellarsWords) {
+  Seen seen{.name = kName, .entry = Entry(), .workspace = nullptr, .mailbox = nullptr};
+  seen.config = Config("2030-01-02T03:01:05Z");
+  Settle(seen);
+  const Json entry = seen.entry->ToJson();
+  std::map<std::string, std::string> said;
+  for (const Json& each : *Find(entry, {"status", "conditions"})) {
+    said[StringAt(each, {"type"})] = StringAt(each, {"status"}) + " " + StringAt(each, {"reason"});
+  }
+  EXPECT_EQ(said, (std::map<std::string, std::string>{{"HeartbeatHealthy", "False ErrorHeartbeat"},
+                                                      {"Ready", "False ErrorHeartbeat"},
+                                                      {"SyncerAuthorized", "True Reported"},
+                                                      {"SyncerReady", "False ErrorHeartbeat"}}));
+}
+
+ObjectPtr Cluster() {
+  return FromYaml(R"(
 apiVersion: cluster.open-cluster-management.io/v1
 kind: ManagedCluster
 metadata: {name: florin, uid: 0b1c}
 spec: {hubAcceptsClient: true}
-)"), .workspace = nullptr, .mailbox = nullptr};
+)");
+}
+
+TEST(MailboxStep, AManagedClusterShowsItInItsOwnConditions) {
+  Seen seen{.name = kName, .entry = Cluster(), .workspace = nullptr, .mailbox = nullptr};
   EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kCreateWorkspace, Kind::kCreateMailbox}));
   EXPECT_EQ(ConditionOf(seen.entry, "ManagedClusterJoined"), "") << "nothing is said before it came";
   seen.config = Config(kNow, {{"objectCount", 1}, {"wecVersion", "v1.20.0"}});
@@ -220,8 +265,10 @@ spec: {hubAcceptsClient: true}
   EXPECT_EQ(ConditionOf(seen.entry, "ManagedClusterConditionAvailable"), "Unknown");
 }
 
-TEST(MailboxStep, DrainsOnlyWhereThePolicySaysSo) {
-  Seen seen{.name = kName, .entry = Entry(), .workspace = nullptr, .mailbox = nullptr};
+class MailboxDrain : public testing::TestWithParam<ObjectPtr (*)()> {};
+
+TEST_P(MailboxDrain, OnlyWhereThePolicySaysSo) {
+  Seen seen{.name = kName, .entry = GetParam()(), .workspace = nullptr, .mailbox = nullptr};
   Json entry = seen.entry->ToJson();
   Set(entry, {"metadata", "annotations", "mailbox.kubestellar.io/deletion-policy"}, "drain");
   seen.entry = FromJson(entry);
@@ -248,6 +295,8 @@ TEST(MailboxStep, DrainsOnlyWhereThePolicySaysSo) {
   EXPECT_TRUE(released);
   EXPECT_FALSE(seen.entry->meta().has_finalizers);
 }
+
+INSTANTIATE_TEST_SUITE_P(Entries, MailboxDrain, testing::Values(&Entry, &Cluster));
 
 TEST(MailboxStep, LeavesWorkspacesItDidNotMake) {
   const ObjectPtr typed = FromYaml(R"(

@@ -63,6 +63,21 @@ Subresource ParseSubresource(std::string_view text, const GroupVersionKind& pare
   return sub;
 }
 
+// `status.successful=status.succeeded?0`: the name, where it is kept unless under that name (several
+// places with `|` between them), what an object without it says unless nothing.
+SelectableField ParseSelectable(std::string_view text) {
+  SelectableField field;
+  if (const std::size_t mark = text.find('?'); mark != std::string_view::npos) {
+    field.absent = text.substr(mark + 1);
+    text = text.substr(0, mark);
+  }
+  const std::size_t equals = text.find('=');
+  field.name = text.substr(0, equals);
+  field.paths = equals == std::string_view::npos ? std::vector<std::string>{field.name}
+                                                 : Words(text.substr(equals + 1), '|');
+  return field;
+}
+
 void ApplyBehaviour(const Behaviour& behaviour, ResourceType& type) {
   const std::string id = Qualified(type.plural, type.gvk.group);
   auto find = [&](std::string_view section) -> const std::string_view* {
@@ -76,7 +91,11 @@ void ApplyBehaviour(const Behaviour& behaviour, ResourceType& type) {
   type.returns_deleted = find("returns-deleted") != nullptr;
   type.orphan_by_default = find("orphans-by-default") != nullptr;
   type.stored = find("not-stored") == nullptr;
-  if (const auto* fields = find("selectable-fields")) type.selectable_fields = Words(*fields, ' ');
+  if (const auto* fields = find("selectable-fields")) {
+    for (const std::string& word : Words(*fields, ' ')) {
+      type.selectable_fields.push_back(ParseSelectable(word));
+    }
+  }
   if (const auto* text = find("deprecated")) type.deprecation_warning = *text;
   type.stored_as = type.group_resource();
   type.storage_version = type.gvk.version;

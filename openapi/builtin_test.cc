@@ -258,7 +258,20 @@ TEST(BuiltinResources, Behaviour) {
   EXPECT_TRUE(Resource("", "v1", "pods").returns_deleted);
   EXPECT_FALSE(Resource("", "v1", "configmaps").returns_deleted);
   EXPECT_TRUE(Resource("batch", "v1", "jobs").orphan_by_default);
-  EXPECT_EQ(Resource("", "v1", "secrets").selectable_fields, (std::vector<std::string>{"type"}));
+  const auto selectable = [](const char* group, const char* plural, const char* field) {
+    const SelectableField* found = Resource(group, "v1", plural).FindSelectable(field);
+    std::string out = found == nullptr ? "none" : found->name;
+    if (found == nullptr) return out;
+    for (const std::string& path : found->paths) out += " " + path;
+    return out + "?" + found->absent;
+  };
+  EXPECT_EQ(selectable("", "secrets", "type"), "type type?");
+  EXPECT_EQ(selectable("", "secrets", "data"), "none");
+  EXPECT_EQ(selectable("", "nodes", "spec.unschedulable"),
+            "spec.unschedulable spec.unschedulable?false");
+  EXPECT_EQ(selectable("batch", "jobs", "status.successful"),
+            "status.successful status.succeeded?0");
+  EXPECT_EQ(selectable("", "events", "source"), "source source.component reportingComponent?");
   EXPECT_FALSE(Resource("", "v1", "endpoints").deprecation_warning.empty());
 }
 

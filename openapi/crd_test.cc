@@ -99,7 +99,9 @@ TEST(Crd, MakesTypesOfServedVersions) {
   EXPECT_FALSE(v1.unconditional_update);
   EXPECT_EQ(v1.verbs.size(), 8U);
   EXPECT_EQ(v1.storage_version, "v1");
-  EXPECT_EQ(v1.selectable_fields, std::vector<std::string>{"spec.color"});
+  ASSERT_EQ(v1.selectable_fields.size(), 1u);
+  EXPECT_EQ(v1.selectable_fields[0].name, "spec.color");
+  EXPECT_EQ(v1.selectable_fields[0].paths, std::vector<std::string>{"spec.color"});
   ASSERT_NE(v1.FindSubresource("scale"), nullptr);
   EXPECT_EQ(v1.scale.spec_replicas, "spec.replicas");
   EXPECT_EQ(v1.scale.label_selector, "status.selector");

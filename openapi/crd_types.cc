@@ -169,7 +169,8 @@ Result<ResourceType> VersionType(ResourceType type, const Json& versions,
   type.columns = Columns(version);
   if (const Json* fields = Find(version, {"selectableFields"}); fields && fields->is_array()) {
     for (const Json& field : *fields) {
-      type.selectable_fields.push_back(WithoutDot(StringAt(field, {"jsonPath"})));
+      const std::string path = WithoutDot(StringAt(field, {"jsonPath"}));
+      type.selectable_fields.push_back({path, {path}, ""});
     }
   }
   const Json* tree = Find(version, {"schema", "openAPIV3Schema"});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "openapi/builtin.h"
+#include "openapi/descriptions.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::openapi {
@@ -29,23 +30,6 @@ Json GvkList(const GroupVersionKind& gvk) {
   return Json::array({{{"group", gvk.group}, {"version", gvk.version}, {"kind", gvk.kind}}});
 }
 
-// A few words on members that every kind has; the rest is told by structure.
-const char* CommonDescription(const std::string& member) {
-  if (member == "apiVersion") return "APIVersion defines the schema that this object is written in.";
-  if (member == "kind") return "Name of the kind this object is of.";
-  if (member == "metadata") return "Standard object's metadata: its name, labels and the like.";
-  if (member == "spec") return "What is wanted.";
-  if (member == "status") return "What was last observed.";
-  if (member == "creationTimestamp") return "CreationTimestamp is a timestamp set by the server.";
-  if (member == "deletionTimestamp") return "When the object is to be gone; set by a delete.";
-  if (member == "resourceVersion") return "Changes with every write of the object.";
-  if (member == "generateName") return "Beginning of a name that the server completes.";
-  if (member == "finalizers") return "Who must agree before a deleted object is gone.";
-  if (member == "ownerReferences") return "Objects without which this one is garbage.";
-  if (member == "managedFields") return "Which manager last wrote which fields.";
-  return "";
-}
-
 }  // namespace
 
 Json SchemaWriter::Ref(const std::string& model) const {
@@ -68,21 +52,26 @@ Json SchemaWriter::Named(const Schema& schema) {
   const std::string model = BuiltinModelName(schema.name);
   if (!models_.contains(model)) {
     models_.emplace(model, Json());  // before descending: types may recurse
-    Json written = Inline(*BuiltinType(schema.name));
+    const Schema& type = *BuiltinType(schema.name);
+    Json written = Inline(type);
+    if (!written.contains("description")) written["description"] = DescribeType(type, docs_);
     models_[model] = std::move(written);
   }
   return Ref(model);
 }
 
-Json SchemaWriter::PropertyJson(const Property& property) {
+Json SchemaWriter::PropertyJson(const Schema& owner, const Property& property) {
   const Schema& schema = *property.schema;
   Json out = IsModel(schema) ? Named(schema) : Inline(schema);
   if (schema.is_object_meta && !IsModel(schema)) out = RefToBuiltin("meta/v1.ObjectMeta");
   if (out.contains("$ref") && dialect_ == Dialect::kV3) {
     out = {{"allOf", Json::array({std::move(out)})}};
   }
-  if (const char* text = CommonDescription(property.name); *text != '\0' && !out.contains("description")) {
-    out["description"] = text;
+  // Definitions say themselves what they have to say, but for what every object has.
+  if (!out.contains("description")) {
+    std::string text = owner.name.empty() ? std::string(DescribeCommon(property.name))
+                                          : DescribeMember(owner, property, docs_);
+    if (!text.empty()) out["description"] = std::move(text);
   }
   if (property.patch_merge || property.patch_retain_keys) {
     out["x-kubernetes-patch-strategy"] = property.patch_merge && property.patch_retain_keys
@@ -167,7 +156,7 @@ Json SchemaWriter::Inline(const Schema& schema) {
   }
   std::vector<std::string> required = schema.required;
   for (const Property& property : schema.properties) {
-    if (!untyped) out["properties"][property.name] = PropertyJson(property);
+    if (!untyped) out["properties"][property.name] = PropertyJson(schema, property);
     if (property.required) required.push_back(property.name);
   }
   std::sort(required.begin(), required.end());
@@ -204,15 +193,19 @@ Json SchemaWriter::RefToList(const ResourceType& type) {
       items = {{"allOf", Json::array({std::move(items)})}};
       metadata = {{"allOf", Json::array({std::move(metadata)})}};
     }
+    metadata["description"] = "Standard list metadata: its revision, and what follows.";
     models_[model] = {
         {"type", "object"},
         {"description", "A list of " + type.gvk.kind + "."},
         {"required", Json::array({"items"})},
         {"properties",
-         {{"apiVersion", {{"type", "string"}}},
-          {"kind", {{"type", "string"}}},
+         {{"apiVersion", {{"type", "string"}, {"description", DescribeCommon("apiVersion")}}},
+          {"kind", {{"type", "string"}, {"description", DescribeCommon("kind")}}},
           {"metadata", std::move(metadata)},
-          {"items", {{"type", "array"}, {"items", std::move(items)}}}}},
+          {"items",
+           {{"type", "array"},
+            {"description", "The objects of the list."},
+            {"items", std::move(items)}}}}},
         {"x-kubernetes-group-version-kind",
          GvkList({type.gvk.group, type.gvk.version, type.list_kind})}};
   }

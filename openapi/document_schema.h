@@ -10,11 +10,13 @@
 
 namespace mailroom::openapi {
 
+class ApiDocs;
 enum class Dialect { kV2, kV3 };
 
 class SchemaWriter {
  public:
-  explicit SchemaWriter(Dialect dialect) : dialect_(dialect) {}
+  // `docs` may be null.
+  SchemaWriter(Dialect dialect, const ApiDocs* docs) : dialect_(dialect), docs_(docs) {}
 
   // A reference to the model of `type` (and of its list), written when not yet there.
   Json RefTo(const ResourceType& type);
@@ -31,10 +33,11 @@ class SchemaWriter {
   Json Inline(const Schema& schema);
   void WriteValidations(const Schema& schema, Json& out);
   void WriteExtensions(const Schema& schema, Json& out);
-  Json PropertyJson(const Property& property);
+  Json PropertyJson(const Schema& owner, const Property& property);
   std::string ModelOf(const ResourceType& type) const;
 
   Dialect dialect_;
+  const ApiDocs* docs_;
   std::map<std::string, Json> models_;
 };
 

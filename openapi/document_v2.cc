@@ -7,6 +7,8 @@ namespace {
 
 class V2Writer {
  public:
+  explicit V2Writer(const ApiDocs* docs) : schemas_(Dialect::kV2, docs) {}
+
   Json Write(const Catalog& catalog) {
     Json paths = Json::object();
     for (const Group& group : catalog.groups()) {
@@ -83,11 +85,13 @@ class V2Writer {
     return out;
   }
 
-  SchemaWriter schemas_{Dialect::kV2};
+  SchemaWriter schemas_;
 };
 
 }  // namespace
 
-Json DocumentV2(const Catalog& catalog) { return V2Writer().Write(catalog); }
+Json DocumentV2(const Catalog& catalog, const ApiDocs* docs) {
+  return V2Writer(docs).Write(catalog);
+}
 
 }  // namespace mailroom::openapi

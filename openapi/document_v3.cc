@@ -20,6 +20,8 @@ Json Content(const std::vector<std::string>& media, const Json& schema) {
 
 class V3Writer {
  public:
+  explicit V3Writer(const ApiDocs* docs) : schemas_(Dialect::kV3, docs) {}
+
   Json Write(const Group& group, const GroupVersion& version) {
     Json paths = Json::object();
     for (const ResourceTypePtr& type : version.resources) {
@@ -89,16 +91,17 @@ class V3Writer {
     return out;
   }
 
-  SchemaWriter schemas_{Dialect::kV3};
+  SchemaWriter schemas_;
 };
 
 }  // namespace
 
-Json DocumentV3(const Catalog& catalog, std::string_view group, std::string_view version) {
+Json DocumentV3(const Catalog& catalog, std::string_view group, std::string_view version,
+                const ApiDocs* docs) {
   for (const Group& candidate : catalog.groups()) {
     if (candidate.name != group) continue;
     for (const GroupVersion& served : candidate.versions) {
-      if (served.version == version) return V3Writer().Write(candidate, served);
+      if (served.version == version) return V3Writer(docs).Write(candidate, served);
     }
   }
   return nullptr;

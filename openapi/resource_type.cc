@@ -10,6 +10,12 @@ const Subresource* ResourceType::FindSubresource(std::string_view name) const {
   return at == subresources.end() ? nullptr : &*at;
 }
 
+const SelectableField* ResourceType::FindSelectable(std::string_view name) const {
+  auto at = std::find_if(selectable_fields.begin(), selectable_fields.end(),
+                         [name](const SelectableField& field) { return field.name == name; });
+  return at == selectable_fields.end() ? nullptr : &*at;
+}
+
 bool ResourceType::HasVerb(std::string_view verb) const {
   return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
 }

@@ -42,6 +42,13 @@ struct ConversionHook {
   std::string review_version = "v1";  // of ConversionReview: v1 or v1beta1
 };
 
+// A field that selectors may name, beyond metadata.name and metadata.namespace.
+struct SelectableField {
+  std::string name;
+  std::vector<std::string> paths;  // dotted, in the stored object; the first one with a value counts
+  std::string absent;              // what an object without a value is taken to say
+};
+
 class Rules;
 
 struct ResourceType {
@@ -55,7 +62,7 @@ struct ResourceType {
   std::vector<std::string> verbs;  // sorted
   std::vector<Subresource> subresources;
   std::vector<Column> columns;
-  std::vector<std::string> selectable_fields;  // beyond metadata.name and metadata.namespace
+  std::vector<SelectableField> selectable_fields;
   ScalePaths scale;  // meaningful when a `scale` subresource exists
 
   // Identity in the store, shared by all versions (and by core and events.k8s.io Events).
@@ -86,6 +93,7 @@ struct ResourceType {
 
   GroupResource group_resource() const { return {gvk.group, plural}; }
   const Subresource* FindSubresource(std::string_view name) const;
+  const SelectableField* FindSelectable(std::string_view name) const;
   bool HasVerb(std::string_view verb) const;
   // The version of the same definition that `api_version` names; null when there is none.
   const ResourceType* FindVersion(std::string_view api_version) const;

@@ -48,6 +48,26 @@ std::string TypeText(const Schema& schema) {
   }
 }
 
+// Strings that Go has types for, beside those that list their values.
+struct NamedString {
+  std::string_view structure, member, type;
+};
+constexpr NamedString kNamedStrings[] = {
+    {"meta/v1.ObjectMeta", "uid", "types.UID"},
+    {"meta/v1.OwnerReference", "uid", "types.UID"},
+    {"meta/v1.Preconditions", "uid", "types.UID"},
+    {"meta/v1.DeleteOptions", "propagationPolicy", "v1.DeletionPropagation"},
+};
+
+// The type of the member that `path` ends in.
+std::string MemberText(const Schema& structure, std::string_view path, const Schema& schema) {
+  const std::string_view member = path.substr(path.rfind('.') + 1);
+  for (const NamedString& named : kNamedStrings) {
+    if (named.structure == structure.name && named.member == member) return std::string(named.type);
+  }
+  return TypeText(schema);
+}
+
 // How Go names the type of a value in a decoded tree.
 std::string TreeKind(const Json& value) {
   if (value.is_object()) return "map";
@@ -98,7 +118,7 @@ class TypeChecker {
     }
     const std::string name = structure_->name.substr(structure_->name.rfind('.') + 1);
     fault_ = "json: cannot unmarshal " + value + " into Go struct field " + name + "." + path_ +
-             " of type " + TypeText(schema);
+             " of type " + MemberText(*structure_, path_, schema);
   }
 
   void Visit(const Schema& schema, const Json& value) {

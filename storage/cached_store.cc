@@ -15,6 +15,7 @@
 #include "storage/object/log.h"
 #include "storage/rw_lock.h"
 #include "storage/shared_probe.h"
+#include "storage/trim_rule.h"
 
 namespace mailroom::storage {
 namespace {
@@ -45,6 +46,7 @@ class River final : public CachedStore, private ChangeSink {
   Result<void> WaitFor(Revision revision, std::chrono::milliseconds timeout) const override;
   Result<void> Freshen() override;
   Result<TxnResult> Commit(Txn txn) override;
+  void Retire(Revision before) override { retired_ = before.value(); }
   CacheStats Stats() const override;
   void Stop() override;
 
@@ -89,11 +91,10 @@ class River final : public CachedStore, private ChangeSink {
   std::optional<Status> broken_;  // this and the next guarded by river_mutex_
   bool following_ = false;
   std::unique_ptr<WatchHandle> handle_;  // owned by the supervisor once it runs
+  std::atomic<std::uint64_t> retired_{0};
   std::atomic<std::uint64_t> probed_{0};
   std::atomic<std::uint64_t> interruptions_{0};
-  std::size_t forgotten_ = 0;       // bytes since memory was returned; of the river's thread
-  std::chrono::seconds quiet_{0};   // since anything was forgotten; likewise
-  bool settled_ = true;             // nothing was forgotten since the last of it was returned
+  TrimRule trim_rule_;  // of the river's thread
   std::atomic<std::uint64_t> comparisons_{0};
   std::atomic<bool> stopped_{false};
   std::mutex stop_mutex_;
@@ -113,6 +114,7 @@ class River::Subscriber final : public Watcher {
   State Drain(std::vector<Item>& out, std::size_t max, Revision& up_to) override {
     return subscription_->Drain(out, max, up_to);
   }
+  bool overflowed() const override { return subscription_->overflowed(); }
 
  private:
   SubscriptionPtr subscription_;
@@ -189,6 +191,9 @@ Result<void> River::Gather(std::optional<Revision> at, Revision& as_of,
 }
 
 Result<CacheListResult> River::List(const CacheListOptions& options) const {
+  if (options.at && options.at->value() < retired_) {
+    return Expired("revision " + options.at->ToString() + " was retired");
+  }
   CacheListResult result;
   // A filter is somebody else's code: it runs without the lock, on all candidates.
   Selection selection{options.scope, options.filter ? 0 : options.limit, options.start_after};
@@ -355,16 +360,7 @@ void River::ForgetOldEvents() {
     std::unique_lock lock(guarded_->lock);
     bytes = guarded_->state.ForgetEvents(Second() - limits::kHistoryAge.count());
   }
-  forgotten_ += bytes;
-  quiet_ = bytes == 0 ? quiet_ + limits::kHistoryTrim : std::chrono::seconds(0);
-  if (bytes > 0) settled_ = false;
-  // The last of a large removal is returned when the engine has been compacted, too.
-  const bool settles = !settled_ && quiet_ > limits::kCompactionInterval;
-  if (forgotten_ > limits::kTrimBytes || settles) {
-    forgotten_ = 0;
-    settled_ = settles;
-    malloc_trim(0);
-  }
+  if (trim_rule_.Due(bytes, std::chrono::seconds(Second()))) malloc_trim(0);
 }
 
 CacheStats River::Stats() const {

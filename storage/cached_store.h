@@ -42,7 +42,7 @@ struct CacheListOptions {
   std::string start_after = {};
   std::size_t limit = 0;  // 0: all; counts matching objects
   std::optional<Revision> at =
-      {};  // exactly this revision; Expired when history no longer reaches it
+      {};  // exactly this revision; Expired when retired, or history no longer reaches it
 };
 
 struct CacheListResult {
@@ -69,6 +69,8 @@ class Watcher {
   // the revision through which this watcher has now seen everything (for bookmarks); otherwise
   // it is left alone.
   virtual State Drain(std::vector<Item>& out, std::size_t max, Revision& up_to) = 0;
+  // Whether the queue has overflowed, though items may be left in it. Never blocks for long.
+  virtual bool overflowed() const = 0;
 };
 
 struct CacheWatchOptions {
@@ -131,6 +133,9 @@ class CachedStore {
   // Commits and waits until the river has applied the result, so that the writer reads its own
   // write.
   virtual Result<TxnResult> Commit(Txn txn) = 0;
+  // From now on lists of exactly a revision before this are Expired, even where nothing changed
+  // since: a page must not be of any age. Watches keep their place.
+  virtual void Retire(Revision before) = 0;
   virtual CacheStats Stats() const = 0;
   // Ends all watchers and stops following. Idempotent.
   virtual void Stop() = 0;

@@ -1,10 +1,11 @@
 #include "storage/compactor.h"
 
 #include "storage/object/log.h"
+#include "storage/object/resource_key.h"
 
 namespace mailroom::storage {
 
-Compactor::Compactor(Store& store, const CachedStore& cache, const Clock& clock, Options options)
+Compactor::Compactor(Store& store, CachedStore& cache, const Clock& clock, Options options)
     : store_(store),
       cache_(cache),
       clock_(clock),
@@ -14,14 +15,26 @@ Compactor::Compactor(Store& store, const CachedStore& cache, const Clock& clock,
 Result<Revision> Compactor::Step() {
   std::lock_guard lock(step_mutex_);
   const auto now = clock_.Monotonic();
-  marks_.push_back(Mark{now, cache_.applied()});
+  if (cache_.applied() == last_) TRY(Move());
+  last_ = cache_.applied();
+  marks_.push_back(Mark{now, last_});
   Revision target;
   while (!marks_.empty() && marks_.front().when + options_.age <= now) {
     target = marks_.front().revision;
     marks_.pop_front();
   }
-  if (target != Revision()) TRY(store_.Compact(target));
+  if (target == Revision()) return target;
+  cache_.Retire(target);
+  TRY(store_.Compact(target));
   return target;
+}
+
+Result<void> Compactor::Move() {
+  Txn txn;
+  txn.operations.push_back({Operation::Type::kPut, CompactionMark(),
+                            std::make_shared<const std::string>(last_.ToString())});
+  TRY(cache_.Commit(std::move(txn)));
+  return Ok();
 }
 
 void Compactor::Run(std::stop_token stop) {

@@ -17,6 +17,7 @@ void Decoder::Complain(const std::string& key, const std::string& why) {
 std::optional<DecodedChange> Decoder::Decode(const KeyValue& entry) {
   Result<ResourceKey> key = ResourceKey::Parse(entry.key);
   if (!key.ok()) {
+    if (entry.key == CompactionMark()) return std::nullopt;
     Complain(entry.key, key.error().message());
     return std::nullopt;
   }

@@ -244,6 +244,16 @@ Result<std::unique_ptr<Store>> OpenEmbedded(const std::string& directory) {
   return OpenOverLog(TRY(OpenSqliteLog(directory)));
 }
 
+Result<void> ScrubEmbedded(const std::string& directory) {
+  {
+    auto store = TRY(OpenEmbedded(directory));
+    auto forgotten = store->Compact(TRY(store->CurrentRevision()));
+    store->Close();
+    TRY(std::move(forgotten));
+  }
+  return RewriteSqliteLog(directory);
+}
+
 std::unique_ptr<Store> OpenMemory() { return OpenOverLog(NewMemoryLog()).value(); }
 
 }  // namespace mailroom::storage

@@ -15,6 +15,8 @@ namespace mailroom::storage {
 // Opens or creates the data directory; clear errors when it is locked by another process, cannot
 // be written or comes from a newer version.
 Result<std::unique_ptr<Store>> OpenEmbedded(const std::string& directory);
+// Forgets all history of a store that nobody has open, and leaves no byte of it in the files.
+Result<void> ScrubEmbedded(const std::string& directory);
 // The same engine over a log that is gone with the process.
 std::unique_ptr<Store> OpenMemory();
 // The same engine over any log.

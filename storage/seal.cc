@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "storage/object/json.h"
 #include "storage/object/json_path.h"
@@ -36,18 +37,23 @@ const EVP_CIPHER* CipherOf(const std::string& secret) {
                                : EVP_aes_128_gcm();
 }
 
-std::string Encrypt(const std::string& secret, std::string_view place, std::string_view plain) {
+// Nonce, ciphertext, tag; nothing when one of them could not be made.
+std::optional<std::string> Encrypt(const std::string& secret, std::string_view place,
+                                   std::string_view plain) {
   std::string out(kNonceBytes + plain.size() + kTagBytes, '\0');
-  RAND_bytes(Out(out), kNonceBytes);
   const Cipher cipher(EVP_CIPHER_CTX_new());
   int size = 0;
-  EVP_EncryptInit_ex(cipher.get(), CipherOf(secret), nullptr, In(secret), Out(out));
-  EVP_EncryptUpdate(cipher.get(), nullptr, &size, In(place), static_cast<int>(place.size()));
-  EVP_EncryptUpdate(cipher.get(), Out(out, kNonceBytes), &size, In(plain),
-                    static_cast<int>(plain.size()));
-  EVP_EncryptFinal_ex(cipher.get(), Out(out, kNonceBytes + plain.size()), &size);
-  EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_GCM_GET_TAG, kTagBytes,
-                      Out(out, kNonceBytes + plain.size()));
+  const bool done =
+      cipher != nullptr && RAND_bytes(Out(out), kNonceBytes) == 1 &&
+      EVP_EncryptInit_ex(cipher.get(), CipherOf(secret), nullptr, In(secret), Out(out)) == 1 &&
+      EVP_EncryptUpdate(cipher.get(), nullptr, &size, In(place),
+                        static_cast<int>(place.size())) == 1 &&
+      EVP_EncryptUpdate(cipher.get(), Out(out, kNonceBytes), &size, In(plain),
+                        static_cast<int>(plain.size())) == 1 &&
+      EVP_EncryptFinal_ex(cipher.get(), Out(out, kNonceBytes + plain.size()), &size) == 1 &&
+      EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_GCM_GET_TAG, kTagBytes,
+                          Out(out, kNonceBytes + plain.size())) == 1;
+  if (!done) return std::nullopt;
   return out;
 }
 
@@ -59,7 +65,8 @@ bool Decrypt(const std::string& secret, std::string_view place, std::string_view
   plain.resize(body.size());
   const Cipher cipher(EVP_CIPHER_CTX_new());
   int size = 0;
-  return EVP_DecryptInit_ex(cipher.get(), CipherOf(secret), nullptr, In(secret), In(sealed)) == 1 &&
+  return cipher != nullptr &&
+         EVP_DecryptInit_ex(cipher.get(), CipherOf(secret), nullptr, In(secret), In(sealed)) == 1 &&
          EVP_DecryptUpdate(cipher.get(), nullptr, &size, In(place),
                            static_cast<int>(place.size())) == 1 &&
          EVP_DecryptUpdate(cipher.get(), Out(plain), &size, In(body),
@@ -145,11 +152,13 @@ const Seal::Rule* Seal::RuleOf(std::string_view store_key) const {
 
 bool Seal::IsSealed(std::string_view stored) { return stored.starts_with(kPrefix); }
 
-std::string Seal::Close(std::string_view store_key, std::string_view plain) const {
+Result<std::string> Seal::Close(std::string_view store_key, std::string_view plain) const {
   const Rule* rule = RuleOf(store_key);
   if (rule == nullptr || rule->writes_plain) return std::string(plain);
   const Key& key = rule->keys.front();
-  return std::string(kPrefix) + key.name + ":" + Encrypt(key.secret, store_key, plain);
+  const auto sealed = Encrypt(key.secret, store_key, plain);
+  if (!sealed) return Internal("the value of " + std::string(store_key) + " cannot be sealed");
+  return std::string(kPrefix) + key.name + ":" + *sealed;
 }
 
 Result<std::string> Seal::Open(std::string_view store_key, std::string_view stored) const {

@@ -18,8 +18,9 @@ class Seal {
   // new values are written plain.
   static Result<Seal> Parse(std::string_view text);
 
-  // What is to be stored for `plain` under that key: sealed, or as it is.
-  std::string Close(std::string_view store_key, std::string_view plain) const;
+  // What is to be stored for `plain` under that key: sealed, or as it is. Internal when it cannot
+  // be sealed, never plain instead.
+  Result<std::string> Close(std::string_view store_key, std::string_view plain) const;
   // The plain value; Internal when it was sealed with an unknown key or has been tampered with.
   Result<std::string> Open(std::string_view store_key, std::string_view stored) const;
   // Whether Close would store that value otherwise than it is stored now (but for randomness).

@@ -74,8 +74,9 @@ class SealedStore final : public Store {
   void Commit(Txn txn, CommitDone done) override {
     for (Operation& operation : txn.operations) {
       if (operation.type != Operation::Type::kPut || !operation.value) continue;
-      operation.value =
-          std::make_shared<const std::string>(seal_.Close(operation.key, *operation.value));
+      auto closed = seal_.Close(operation.key, *operation.value);
+      if (!closed.ok()) return done(std::move(closed).error());
+      operation.value = std::make_shared<const std::string>(std::move(*closed));
     }
     below_->Commit(std::move(txn), [this, done = std::move(done)](Result<TxnResult> result) {
       if (!result.ok()) return done(std::move(result));
@@ -121,8 +122,9 @@ Result<std::size_t> Reseal(Store& below, const Seal& seal) {
       const std::string plain = TRY(seal.Open(entry.key, *entry.value));
       Txn txn;
       txn.compares.push_back({entry.key, entry.mod_revision});
-      txn.operations.push_back({Operation::Type::kPut, entry.key,
-                                std::make_shared<const std::string>(seal.Close(entry.key, plain))});
+      txn.operations.push_back(
+          {Operation::Type::kPut, entry.key,
+           std::make_shared<const std::string>(TRY(seal.Close(entry.key, plain)))});
       if (TRY(CommitAndWait(below, std::move(txn))).committed) ++written;
     }
     if (!page.more || page.entries.empty()) return written;

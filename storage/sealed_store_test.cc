@@ -1,6 +1,13 @@
+// OpenSSL lets a test take the random bytes away only by what it calls deprecated.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "storage/sealed_store.h"
 
 #include <gtest/gtest.h>
+#include <openssl/rand.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "storage/embedded_store.h"
 #include "storage/object/resource_key.h"
@@ -114,7 +121,7 @@ TEST_F(Sealed, OnlyTheChosenLieSealedBelow) {
 
 TEST_F(Sealed, AMovedOrChangedValueIsRefused) {
   const Seal seal = SealOf(kOneKey);
-  const std::string sealed = seal.Close(kSecret, kCanary);
+  const std::string sealed = *seal.Close(kSecret, kCanary);
   EXPECT_TRUE(seal.Open(kSecret, sealed).ok());
   EXPECT_FALSE(seal.Open(kOther, sealed).ok());
   for (std::size_t i = sealed.size() - 20; i < sealed.size(); ++i) {
@@ -124,6 +131,21 @@ TEST_F(Sealed, AMovedOrChangedValueIsRefused) {
   }
   EXPECT_FALSE(seal.Open(kSecret, "sealed:aesgcm:one:").ok());
   EXPECT_FALSE(seal.Open(kSecret, "sealed:aesgcm:").ok());
+}
+
+// Without random bytes a nonce would come twice, and a write says so instead.
+TEST_F(Sealed, NothingIsSealedWithoutRandomBytes) {
+  auto store = Over(kOneKey);
+  const RAND_METHOD* before = RAND_get_rand_method();
+  RAND_METHOD none{};
+  none.bytes = [](unsigned char*, int) { return 0; };
+  RAND_set_rand_method(&none);
+  Txn txn;
+  txn.operations.push_back({Operation::Type::kPut, kSecret, std::make_shared<const std::string>(kCanary)});
+  const auto refused = CommitAndWait(*store, std::move(txn));
+  RAND_set_rand_method(before);
+  EXPECT_FALSE(refused.ok());
+  EXPECT_FALSE(below->Get(kSecret)->entry);
 }
 
 TEST_F(Sealed, KeysRotate) {
@@ -159,6 +181,64 @@ TEST_F(Sealed, BadKeyFilesAreRefused) {
                            "providers: [{aesgcm: {keys: [{name: k, secret: c2hvcnQ=}]}}]}]"}) {
     EXPECT_FALSE(Seal::Parse(text).ok()) << text;
   }
+}
+
+// All bytes of all files of a folder.
+std::string RawBytes(const std::filesystem::path& folder) {
+  std::string all;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    all.append(std::istreambuf_iterator<char>(in), {});
+  }
+  return all;
+}
+
+// Encryption turned on over what lay open: nothing of it stays in the files.
+TEST(SealedFiles, KeepNothingPlain) {
+  std::string pattern = ::testing::TempDir() + "/sealed.XXXXXX";
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  const std::filesystem::path folder(pattern);
+  const std::string directory = folder / "store";
+  auto key = [](int i) {
+    return ResourceKey{Workspace("w"), {"", "secrets"}, "default", "s" + std::to_string(i)}
+        .ToStoreKey();
+  };
+  auto value = [](int i) {
+    return R"({"data":"canary-)" + std::to_string(i) + std::string(3000, 'x') + R"("})";
+  };
+  auto put = [](Store& store, const std::string& at, const std::string& text) {
+    Txn txn;
+    txn.operations.push_back(
+        {Operation::Type::kPut, at, std::make_shared<const std::string>(text)});
+    ASSERT_TRUE(CommitAndWait(store, std::move(txn)).ok());
+  };
+  constexpr int kMany = 200;
+  {
+    auto store = OpenEmbedded(directory).value();
+    for (int i = 0; i < kMany; ++i) put(*store, key(i), value(i));
+    for (int i = 0; i < kMany; i += 2) put(*store, key(i), value(i) + " ");  // and history
+    store->Close();
+  }
+  ASSERT_NE(RawBytes(folder).find("canary-"), std::string::npos) << "they lie open";
+  {
+    auto store = OpenEmbedded(directory).value();
+    EXPECT_EQ(Reseal(*store, SealOf(kOneKey)).value(), static_cast<std::size_t>(kMany));
+    store->Close();
+  }
+  ASSERT_TRUE(ScrubEmbedded(directory).ok());
+  EXPECT_EQ(RawBytes(folder).find("canary-"), std::string::npos);
+  {
+    auto store = OpenSealed(OpenEmbedded(directory).value(), SealOf(kOneKey));
+    for (int i = 0; i < kMany; ++i) {
+      const auto entry = store->Get(key(i)).value().entry;
+      ASSERT_TRUE(entry);
+      EXPECT_EQ(*entry->value, i % 2 == 0 ? value(i) + " " : value(i));
+    }
+    store->Close();
+  }
+  EXPECT_EQ(RawBytes(folder).find("canary-"), std::string::npos);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

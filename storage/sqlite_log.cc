@@ -287,6 +287,8 @@ Result<void> SqliteLog::Forget(Revision compacted, Revision revision,
   }));
   // The pages of what is gone need not stay in memory.
   sqlite3_db_release_memory(writer_.handle());
+  std::lock_guard lock(read_mutex_);
+  sqlite3_db_release_memory(reader_.handle());
   return Ok();
 }
 
@@ -294,6 +296,15 @@ Result<void> SqliteLog::Forget(Revision compacted, Revision revision,
 
 Result<std::unique_ptr<ChangeLog>> OpenSqliteLog(const std::string& directory) {
   return SqliteLog::Open(directory);
+}
+
+Result<void> RewriteSqliteLog(const std::string& directory) {
+  const DirectoryLock lock = TRY(DirectoryLock::Acquire(directory));
+  SqliteConnection whole =
+      TRY(SqliteConnection::Open(directory + "/mailroom.db", SqliteConnection::Mode::kReadWrite));
+  TRY(whole.Execute("PRAGMA synchronous=FULL"));
+  TRY(whole.Execute("VACUUM"));
+  return whole.Execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 }  // namespace mailroom::storage

@@ -35,7 +35,10 @@ bool Subscription::Queue(Items items) {
   const bool was_empty = queued_ == 0;
   const std::size_t room = bound_ - std::min(bound_, queued_);
   const std::size_t taken = std::min(room, items->size());
-  if (taken < items->size()) state_ = Watcher::State::kOverflow;
+  if (taken < items->size()) {
+    state_ = Watcher::State::kOverflow;
+    overflowed_ = true;
+  }
   if (taken > 0) {
     queued_ += taken;
     runs_.push_back(Run{std::move(items), 0, taken});

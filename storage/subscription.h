@@ -44,6 +44,7 @@ class Subscription {
 
   void OnReady(std::function<void()> ready);
   Watcher::State Drain(std::vector<Watcher::Item>& out, std::size_t max, Revision& up_to);
+  bool overflowed() const { return overflowed_.load(std::memory_order_relaxed); }
   // After this returns, ready is not invoked any more.
   void Detach();
 
@@ -65,6 +66,7 @@ class Subscription {
   std::deque<Run> runs_;
   std::size_t queued_ = 0;  // in runs_
   Watcher::State state_ = Watcher::State::kOpen;
+  std::atomic<bool> overflowed_{false};  // state_ is kOverflow
   std::mutex ready_mutex_;       // held while ready_ runs
   std::function<void()> ready_;  // guarded by ready_mutex_
 };

@@ -57,6 +57,26 @@ Json Report::Errors() const {
   return errors;
 }
 
+// By the status subresource, which is all a syncer may write. Servers whose definition of the kind
+// has none take it with the object itself.
+Result<Json> Report::Send(const Json& status) {
+  client::ObjectRef config{.gvr = {std::string(openapi::kEdgeApi), "syncerconfigs"},
+                           .ns = "",
+                           .name = std::string(openapi::kSyncerConfigName),
+                           .subresource = "status"};
+  if (!whole_) {
+    auto patched = mailbox_.MergePatch(config, {{"status", status}});
+    if (patched.ok() || (patched.error().reason() != Reason::kNotFound &&
+                         patched.error().reason() != Reason::kMethodNotAllowed)) {
+      return patched;
+    }
+  }
+  config.subresource.clear();
+  auto patched = mailbox_.MergePatch(config, {{"status", status}});
+  whole_ = patched.ok();  // else the subresource is asked again: the definition may change
+  return patched;
+}
+
 Result<client::Requeue> Report::Write() {
   Json status = summary_();
   status["errors"] = Errors();
@@ -67,12 +87,8 @@ Result<client::Requeue> Report::Write() {
   if (!first && age < limits::kHeartbeat && text == written_) {
     return client::Requeue{std::chrono::milliseconds(limits::kHeartbeat) - age};
   }
-  const client::ObjectRef config{.gvr = {std::string(openapi::kEdgeApi), "syncerconfigs"},
-                                 .ns = "",
-                                 .name = std::string(openapi::kSyncerConfigName),
-                                 .subresource = ""};
   status["lastSyncerHeartbeatTime"] = FormatTime(clock_.Now());
-  auto patched = mailbox_.MergePatch(config, {{"status", status}});
+  auto patched = Send(status);
   // Without the object there is nowhere to report to; it may come later.
   if (!patched.ok() && patched.error().reason() != Reason::kNotFound) {
     return std::move(patched).error();

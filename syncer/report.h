@@ -30,6 +30,8 @@ class Report {
   Result<client::Requeue> Write();
 
  private:
+  Result<Json> Send(const Json& status);
+
   const client::Client mailbox_;
   const Clock& clock_;
   const std::function<void()> changed_;
@@ -40,6 +42,7 @@ class Report {
   // Only used by Write, which runs on one worker at a time.
   std::string written_;
   std::chrono::steady_clock::time_point last_write_{};
+  bool whole_ = false;  // the server has no status subresource of the kind
 };
 
 }  // namespace mailroom::syncer

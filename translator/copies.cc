@@ -57,6 +57,7 @@ Copies::Watched Copies::Begin(const GroupResource& resource, const std::string& 
        .gvr = facts.gvr(),
        .query = {.ns = "", .label_selector = ProjectedSelector(), .field_selector = ""},
        .metadata_only = false,
+       .watch_list = true,
        .on_synced = synced_},
       [this, resource, counts](const client::ObjectKey& key, const ObjectPtr& before,
                                const ObjectPtr& now) {

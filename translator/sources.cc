@@ -60,6 +60,7 @@ Sources::Feed Sources::Open(const std::string& wds, const ResourceFacts& facts) 
        .gvr = facts.gvr(),
        .query = {},
        .metadata_only = false,
+       .watch_list = true,
        .on_synced = [this, wds] { wiring_.again(SyncedKey(wds)); }},
       [this, wds, resource = facts.resource](const client::ObjectKey& key, const ObjectPtr&,
                                              const ObjectPtr& now) {

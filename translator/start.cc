@@ -144,6 +144,7 @@ class Translator : public Running {
          .gvr = {std::string(api), std::move(resource)},
          .query = {},
          .metadata_only = false,
+         .watch_list = true,
          .on_synced = [this] { discovering_->queue().Add(Sources::ListedKey()); }},
         std::move(handler));
   }

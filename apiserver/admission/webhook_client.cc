@@ -1,41 +1,11 @@
 #include "apiserver/admission/webhook_client.h"
 
+#include "apiserver/admission/service_address.h"
 #include "apiserver/worker_pool.h"
-#include "openapi/validate_builtin.h"
-#include "storage/object/json_path.h"
 #include "storage/object/limits.h"
 #include "storage/object/log.h"
 
 namespace mailroom::admission {
-namespace {
-
-using openapi::ArrayAt;
-const GroupResource kServices{"", "services"};
-const GroupResource kEndpoints{"", "endpoints"};
-const GroupResource kSlices{"discovery.k8s.io", "endpointslices"};
-
-std::string HostPort(const std::string& host, std::int64_t port) {
-  const bool v6 = host.find(':') != std::string::npos;
-  return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
-}
-
-// The port of that name; the only one when there is only one.
-std::int64_t NamedPort(const Json& ports, const std::string& name) {
-  for (const Json& port : ports) {
-    if (StringAt(port, {"name"}) == name || ports.size() == 1) return IntAt(port, {"port"});
-  }
-  return 0;
-}
-
-std::string FirstOf(const Json& addresses) {
-  for (const Json& address : addresses) {
-    if (address.is_string()) return address.get<std::string>();
-    if (const std::string ip = StringAt(address, {"ip"}); !ip.empty()) return ip;
-  }
-  return "";
-}
-
-}  // namespace
 
 // One of the requests of a workspace that wait; none when there are too many.
 class WebhookClient::Slot {
@@ -62,62 +32,6 @@ class WebhookClient::Slot {
   bool taken_ = false;
 };
 
-std::string WebhookClient::Locate(const Workspace& workspace,
-                                  const openapi::WebhookEndpoint& service,
-                                  std::string& error) const {
-  const std::string& ns = service.service_namespace;
-  const std::string& name = service.service_name;
-  const int wanted = service.service_port;
-  const ObjectPtr object = store_.Get({workspace, kServices, ns, name});
-  if (object == nullptr) {
-    error = "service " + Quoted(name) + " not found";
-    return "";
-  }
-  const Json tree = object->ToJson();
-  if (StringAt(tree, {"spec", "type"}) == "ExternalName") {
-    return HostPort(StringAt(tree, {"spec", "externalName"}), wanted);
-  }
-  const Json* port = nullptr;
-  for (const Json& item : ArrayAt(tree, {"spec", "ports"})) {
-    if (IntAt(item, {"port"}) == wanted) port = &item;
-  }
-  if (port == nullptr) {
-    error = "no service port " + std::to_string(wanted) + " found for service " +
-            Quoted(name);
-    return "";
-  }
-  // Nothing routes cluster addresses in a workspace, so the endpoints come first.
-  const std::string port_name = StringAt(*port, {"name"});
-  if (const ObjectPtr found = store_.Get({workspace, kEndpoints, ns, name})) {
-    const Json endpoints = found->ToJson();
-    for (const Json& subset : ArrayAt(endpoints, {"subsets"})) {
-      const std::string ip = FirstOf(ArrayAt(subset, {"addresses"}));
-      const std::int64_t target = NamedPort(ArrayAt(subset, {"ports"}), port_name);
-      if (!ip.empty() && target != 0) return HostPort(ip, target);
-    }
-  }
-  auto slices = store_.List({.scope = {workspace, kSlices, ns}});
-  if (slices.ok()) {
-    for (const storage::Entry& entry : slices->entries) {
-      const Json slice = entry.object->ToJson();
-      if (StringAt(slice, {"metadata", "labels", "kubernetes.io/service-name"}) != name) {
-        continue;
-      }
-      const std::int64_t target = NamedPort(ArrayAt(slice, {"ports"}), port_name);
-      for (const Json& endpoint : ArrayAt(slice, {"endpoints"})) {
-        const std::string ip = FirstOf(ArrayAt(endpoint, {"addresses"}));
-        if (BoolAt(endpoint, {"conditions", "ready"}, true) && !ip.empty() && target != 0) {
-          return HostPort(ip, target);
-        }
-      }
-    }
-  }
-  const std::string cluster_ip = StringAt(tree, {"spec", "clusterIP"});
-  if (!cluster_ip.empty() && cluster_ip != "None") return HostPort(cluster_ip, wanted);
-  error = "no endpoints available for service " + Quoted(name);
-  return "";
-}
-
 client::OutgoingCall WebhookClient::Prepare(const Workspace& workspace, const Request& request,
                                             const Deadline& deadline, std::string& error) const {
   const openapi::WebhookEndpoint& endpoint = *request.endpoint;
@@ -137,7 +51,12 @@ client::OutgoingCall WebhookClient::Prepare(const Workspace& workspace, const Re
   const auto told = std::chrono::ceil<std::chrono::seconds>(call.timeout);
   const char mark = call.url.find('?') == std::string::npos ? '?' : '&';
   call.url += mark + ("timeout=" + std::to_string(told.count()) + "s");
-  if (service) call.connect_to = Locate(workspace, endpoint, error);
+  if (service) {
+    auto address = ServiceAddress(store_, workspace, endpoint.service_namespace,
+                                  endpoint.service_name, endpoint.service_port);
+    if (address.ok()) call.connect_to = std::move(*address);
+    if (!address.ok()) error = address.error().message();
+  }
   if (!error.empty()) error = "Post \"" + call.url + "\": " + error;
   return call;
 }

@@ -37,9 +37,6 @@ class WebhookClient {
   // The call, or the reason why there is none in `error`.
   client::OutgoingCall Prepare(const Workspace& workspace, const Request& request,
                                const Deadline& deadline, std::string& error) const;
-  // host:port of a service, or the reason why there is none in `error`.
-  std::string Locate(const Workspace& workspace, const openapi::WebhookEndpoint& service,
-                     std::string& error) const;
 
   const storage::CachedStore& store_;
   client::OutgoingCalls calls_;

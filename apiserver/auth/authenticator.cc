@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apiserver/auth/bootstrap_tokens.h"
+#include "apiserver/auth/homes.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -14,14 +15,21 @@ std::string_view FirstOf(const Headers& headers, const std::vector<std::string>&
   return "";
 }
 
-// What a front proxy says. It cannot make anybody a master of the hub or a syncer: those are
-// proven to the hub itself.
+// Groups that a front proxy puts nobody into: masters and syncers prove themselves to the hub, and
+// the accounts and bootstrap tokens of root are not those of the host.
+bool IsOwnGroup(std::string_view group) {
+  return group == kMasters || group == kSyncers || group.starts_with("system:serviceaccounts") ||
+         group.starts_with("system:bootstrappers");
+}
+
+// What a front proxy says.
 User ProxiedUser(const Headers& headers, const RequestHeaders& names, std::string_view user_name) {
   User user{std::string(user_name)};
+  if (IsLocalName(user_name)) user.home = kHostHome;
   user.uid = FirstOf(headers, names.uid);
   for (const std::string& name : names.group) {
     for (const std::string_view group : headers.All(name)) {
-      if (group != kMasters && group != kSyncers) user.groups.emplace_back(group);
+      if (!IsOwnGroup(group)) user.groups.emplace_back(group);
     }
   }
   for (const auto& [header, value] : headers.fields()) {
@@ -84,15 +92,18 @@ Result<User> Authenticator::AuthenticateToken(std::string_view token,
 
 Result<User> Authenticator::Authenticate(const Request& request, std::string_view workspace) const {
   const Peer& peer = request.peer;
-  if (peer.certificate_rejected) return Unauthorized();
-  if (peer.front_proxy) {
+  // A stream may outlast the certificate it was opened with.
+  const bool ended = peer.until != 0 &&
+                     peer.until <= std::chrono::system_clock::to_time_t(parts_.clock.Now());
+  const bool rejected = peer.certificate_rejected || ended;
+  if (peer.front_proxy && !rejected) {
     const std::string_view name = FirstOf(request.headers, parts_.request_headers.user);
     if (!name.empty()) {
       User user = ProxiedUser(request.headers, parts_.request_headers, name);
       if (user.name != kAnonymous) AddAuthenticated(user);
       return user;
     }
-  } else if (!peer.common_name.empty()) {
+  } else if (!peer.common_name.empty() && !rejected) {
     User user = CertificateUser(peer);
     AddAuthenticated(user);
     return user;
@@ -102,6 +113,7 @@ Result<User> Authenticator::Authenticate(const Request& request, std::string_vie
     if (token.empty()) return Unauthorized();
     return AuthenticateToken(token, workspace);
   }
+  if (rejected) return Unauthorized();
   return User{std::string(kAnonymous), {std::string(kUnauthenticated)}};
 }
 

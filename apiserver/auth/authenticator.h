@@ -1,5 +1,5 @@
 // Who is asking. In order: the identity a front proxy vouches for, a client certificate, a bearer
-// token, and nobody in particular. The first that is presented decides; one that does not hold is
+// token, and nobody in particular. The first that holds decides; if one is presented and none holds, it is
 // Unauthorized, never anonymous. Thread-safe.
 #pragma once
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <mutex>
 
+#include "apiserver/auth/homes.h"
 #include "openapi/catalog.h"
 #include "storage/object/limits.h"
 
@@ -31,14 +32,23 @@ bool IsSigningRequest(const Attributes& asked) {
          (asked.verb == "create" || (asked.verb == "get" && !asked.name.empty()));
 }
 
-// A syncer reads its mailbox, reports status, keeps its SyncerConfig's report, and renews its
-// certificate.
+// Kinds whose status says how the mailbox serves them, or grants something: no report of a cluster.
+bool IsReported(const Attributes& asked) {
+  using Named = std::pair<std::string_view, std::string_view>;
+  constexpr std::array<Named, 3> kOwn = {
+      Named{"", "namespaces"},
+      Named{"apiextensions.k8s.io", "customresourcedefinitions"},
+      Named{"certificates.k8s.io", "certificatesigningrequests"}};
+  return std::find(kOwn.begin(), kOwn.end(), Named{asked.group, asked.resource}) == kOwn.end();
+}
+
+// A syncer reads its mailbox, reports status, and renews its certificate. What it is told to do is
+// not its own to write.
 bool SyncerMay(const Attributes& asked) {
   if (!asked.is_resource) return asked.verb == "get" || asked.verb == "head";
   if (IsRead(asked.verb) || IsSigningRequest(asked)) return true;
   if (asked.verb != "update" && asked.verb != "patch") return false;
-  return asked.subresource == "status" ||
-         (asked.group == "edge.kubestellar.io" && asked.resource == "syncerconfigs");
+  return asked.subresource == "status" && IsReported(asked);
 }
 
 std::string RoleText(std::string_view kind, std::string_view name) {
@@ -126,7 +136,7 @@ void Authorizer::VisitRules(const User& user, std::string_view workspace, std::s
   const bool is_root = workspace == kRoot;
   const ObjectPtr object = is_root ? nullptr : WorkspaceObject(workspace);
   if (!is_root && object == nullptr) return;
-  bool member = user.home == workspace;
+  bool member = user.home == workspace || (is_root && user.home == kHostHome);
   bool granted = false;
   const RbacPtr root = RbacOf(kRoot);
   auto visit_root_role = [&](std::string_view role, const std::function<std::string()>& why) {
@@ -157,8 +167,8 @@ void Authorizer::VisitRules(const User& user, std::string_view workspace, std::s
       if (!visit_root_role(role, why)) return;
     }
   }
+  if (!IsKnownAt(user, workspace)) return;
   if (!is_root) {
-    if (user.home != kRoot && user.home != workspace) return;
     const auto type = openapi::ParseWorkspaceType(object->ScalarAt("spec.type"));
     if (!type.ok() || !openapi::PolicyIsLive(*type)) return;
   }
@@ -195,8 +205,9 @@ Decision Authorizer::Decide(const User& user, const Attributes& asked) const {
   if (IsPublic(asked)) return {true};
   if (user.InGroup(kSyncers) && user.name.starts_with(kSyncerPrefix)) {
     const std::string_view mailbox = std::string_view(user.name).substr(kSyncerPrefix.size());
-    return {!asked.all_workspaces && asked.workspace == mailbox && mailbox != kRoot &&
-            SyncerMay(asked)};
+    // A name without a UID may be another mailbox's tomorrow; no syncer is known by one.
+    return {!asked.all_workspaces && asked.workspace == mailbox &&
+            openapi::ParseMailboxName(mailbox) && SyncerMay(asked)};
   }
   if (!user.joins.empty()) {
     return {!asked.all_workspaces && asked.workspace == user.home && IsSigningRequest(asked) &&
@@ -217,7 +228,7 @@ Decision Authorizer::Decide(const User& user, const Attributes& asked) const {
       },
       &missing);
   if (!decision.allowed && delegate_ && asked.is_resource && asked.workspace == kRoot &&
-      asked.group == kWorkspaceObjects.group && user.home == kRoot && delegate_(user, asked)) {
+      asked.group == kWorkspaceObjects.group && IsKnownToHost(user) && delegate_(user, asked)) {
     return {true, "allowed by the host cluster"};
   }
   if (!decision.allowed && !missing.empty()) decision.reason = "RBAC: " + Joined(missing);

@@ -1,6 +1,7 @@
 #include "apiserver/auth/bootstrap_policy.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "apiserver/auth/rbac.h"
@@ -14,6 +15,7 @@ namespace mailroom::apiserver {
 namespace {
 
 constexpr std::string_view kApiVersion = "rbac.authorization.k8s.io/v1";
+constexpr std::string_view kAutoUpdate = "rbac.authorization.kubernetes.io/autoupdate";
 
 Json NewObject(std::string_view kind, const std::string& ns, const std::string& name) {
   Json out = {{"apiVersion", kApiVersion},
@@ -21,7 +23,7 @@ Json NewObject(std::string_view kind, const std::string& ns, const std::string& 
               {"metadata",
                {{"name", name},
                 {"labels", {{"kubernetes.io/bootstrapping", "rbac-defaults"}}},
-                {"annotations", {{"rbac.authorization.kubernetes.io/autoupdate", "true"}}}}}};
+                {"annotations", {{std::string(kAutoUpdate), "true"}}}}}};
   if (!ns.empty()) Set(out, {"metadata", "namespace"}, ns);
   return out;
 }
@@ -127,6 +129,63 @@ ResourceKey KeyOf(const Workspace& workspace, const PolicyObject& object) {
   return {workspace, object.resource, object.ns, object.name};
 }
 
+// Appends to the array at `path` what it lacks of the one in `wanted`.
+void AddMissing(const Json& wanted, Path path, Json& object) {
+  const Json* from = Find(wanted, path);
+  if (from == nullptr) return;
+  Json* into = Find(object, path);
+  if (into == nullptr || !into->is_array()) into = &Set(object, path, Json::array());
+  for (const Json& item : *from) {
+    if (std::find(into->begin(), into->end(), item) == into->end()) into->push_back(item);
+  }
+}
+
+void AddMissingRules(const Json& wanted, Json& object) {
+  const Json* rules = Find(object, {"rules"});
+  const Rules missing = Uncovered(rules == nullptr ? Rules() : ParseRules(*rules),
+                                  ParseRules(wanted.at("rules")));
+  if (missing.empty()) return;
+  if (rules == nullptr || !rules->is_array()) object["rules"] = Json::array();
+  for (const Rule& rule : missing) object["rules"].push_back(RuleToJson(rule));
+}
+
+// The object with what it ought to hold at least. What somebody added stays, but for what would
+// make it another: a role that gathers others, a binding to another role.
+Json Restored(const Json& wanted, Json object) {
+  for (const char* part : {"labels", "annotations"}) {
+    for (const auto& [key, value] : wanted.at("metadata").at(part).items()) {
+      if (Find(object, {"metadata", part, key}) == nullptr) Set(object, {"metadata", part, key}, value);
+    }
+  }
+  if (wanted.contains("roleRef")) {
+    if (StringAt(object, {"roleRef", "kind"}) != StringAt(wanted, {"roleRef", "kind"}) ||
+        StringAt(object, {"roleRef", "name"}) != StringAt(wanted, {"roleRef", "name"})) {
+      object["roleRef"] = wanted.at("roleRef");
+      object["subjects"] = wanted.at("subjects");
+    }
+    AddMissing(wanted, {"subjects"}, object);
+  } else if (wanted.contains("aggregationRule")) {
+    // Its rules follow from those it gathers.
+    AddMissing(wanted, {"aggregationRule", "clusterRoleSelectors"}, object);
+  } else {
+    object.erase("aggregationRule");
+    AddMissingRules(wanted, object);
+  }
+  return object;
+}
+
+// What makes the object that is there whole again; nothing when it is, or is not to be touched.
+std::optional<storage::Operation> Mend(const ResourceKey& key, const PolicyObject& object,
+                                       const Object& live) {
+  if (object.resource.group != kRbacGroup) return std::nullopt;
+  const Json before = live.ToJson();
+  if (StringAt(before, {"metadata", "annotations", kAutoUpdate}) == "false") return std::nullopt;
+  const Json after = Restored(object.tree, before);
+  if (after == before) return std::nullopt;
+  return storage::Operation{storage::Operation::Type::kPut, key.ToStoreKey(),
+                            std::make_shared<const std::string>(Object::Encode(after))};
+}
+
 }  // namespace
 
 const std::vector<PolicyObject>& BootstrapPolicy() {
@@ -145,7 +204,13 @@ Result<void> RestoreBootstrapPolicy(storage::CachedStore& store, const Workspace
   storage::Txn txn;
   for (const PolicyObject& object : BootstrapPolicy()) {
     const ResourceKey key = KeyOf(workspace, object);
-    if (store.Get(key) != nullptr) continue;
+    if (const ObjectPtr live = store.Get(key)) {
+      auto mended = Mend(key, object, *live);
+      if (!mended) continue;
+      txn.compares.push_back({key.ToStoreKey(), live->revision()});
+      txn.operations.push_back(std::move(*mended));
+      continue;
+    }
     txn.compares.push_back({key.ToStoreKey(), Revision()});
     txn.operations.push_back(Put(key, object, now));
   }

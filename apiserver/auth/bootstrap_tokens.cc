@@ -79,11 +79,14 @@ Result<User> VerifyBootstrapToken(const storage::CachedStore& store, const Clock
   return user;
 }
 
-std::string MailboxOfJoinToken(const storage::CachedStore& store, const Clock& clock,
-                               std::string_view workspace, std::string_view id) {
+JoinToken FindJoinToken(const storage::CachedStore& store, const Clock& clock,
+                        std::string_view workspace, std::string_view id,
+                        std::string_view request) {
   const Json secret = UsableSecret(store, clock, workspace, id);
-  if (secret.is_null() || !DataAt(secret, kSpentEntry).empty()) return "";
-  return DataAt(secret, "mailbox");
+  if (secret.is_null()) return {};
+  const std::string spent = DataAt(secret, kSpentEntry);
+  if (!spent.empty() && spent != request) return {};
+  return {DataAt(secret, "mailbox"), !spent.empty()};
 }
 
 }  // namespace mailroom::apiserver

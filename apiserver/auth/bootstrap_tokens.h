@@ -26,8 +26,12 @@ bool LooksLikeBootstrapToken(std::string_view token);
 Result<User> VerifyBootstrapToken(const storage::CachedStore& store, const Clock& clock,
                                   std::string_view workspace, std::string_view token);
 
-// The mailbox that the token with that id may join, "" when none or when it no longer holds.
-std::string MailboxOfJoinToken(const storage::CachedStore& store, const Clock& clock,
-                               std::string_view workspace, std::string_view id);
+// What the join token with that id is good for, as the signing request `request` finds it.
+struct JoinToken {
+  std::string mailbox = {};  // "": nothing, or no longer
+  bool spent = false;        // on that very request; on another one it is good for nothing
+};
+JoinToken FindJoinToken(const storage::CachedStore& store, const Clock& clock,
+                        std::string_view workspace, std::string_view id, std::string_view request);
 
 }  // namespace mailroom::apiserver

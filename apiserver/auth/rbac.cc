@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apiserver/auth/homes.h"
 #include "storage/object/json.h"
 #include "storage/object/json_path.h"
 
@@ -191,7 +192,8 @@ bool Rbac::VisitAll(const std::vector<Mention>& mentions, std::string_view ns,
 
 void Rbac::Visit(const User& user, std::string_view ns,
                  const std::function<bool(const Held&)>& visit) const {
-  if (auto it = users_.find(std::string_view(user.name)); it != users_.end()) {
+  const bool named = user.home != kHostHome;
+  if (auto it = users_.find(std::string_view(user.name)); named && it != users_.end()) {
     if (!VisitAll(it->second, ns, visit)) return;
   }
   for (const std::string& group : user.groups) {
@@ -201,7 +203,7 @@ void Rbac::Visit(const User& user, std::string_view ns,
 }
 
 bool Rbac::Knows(const User& user) const {
-  if (users_.contains(std::string_view(user.name))) return true;
+  if (user.home != kHostHome && users_.contains(std::string_view(user.name))) return true;
   return std::any_of(user.groups.begin(), user.groups.end(), [&](const std::string& group) {
     return group != kAuthenticated && group != kUnauthenticated &&
            groups_.contains(std::string_view(group));

@@ -4,6 +4,7 @@
 
 #include "apiserver/auth/impersonate.h"
 #include "apiserver/auth/uid.h"
+#include "openapi/base64.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
 #include "storage/object/resource_key.h"
@@ -32,6 +33,20 @@ std::vector<std::string> AudiencesOf(const Json& claims) {
   if (audience == nullptr) return {};
   if (audience->is_string()) return {StringAt(claims, {"aud"})};
   return StringsAt(claims, {"aud"});
+}
+
+// Whether it is still the object a token was issued for. One that is being deleted keeps its tokens
+// a little, so that it can end in order.
+bool IsThere(const ObjectPtr& object, std::string_view uid, std::int64_t now) {
+  if (object == nullptr || object->meta().uid != uid) return false;
+  if (object->meta().deletion_timestamp.empty()) return true;
+  return now - ParseTime(object->meta().deletion_timestamp) < limits::kDeletedTokenGrace.count();
+}
+
+// The token of a Secret holds as long as it is the one in there.
+bool IsKept(const ObjectPtr& secret, std::string_view token) {
+  const std::string text = StringAt(secret->ToJson(), {"data", "token"});
+  return openapi::DecodeBase64(text).value_or("") == token;
 }
 
 }  // namespace
@@ -64,11 +79,7 @@ bool ServiceAccountTokens::Exists(const std::string& workspace, const std::strin
                                   const Bound& bound) const {
   const ObjectPtr object = store_.Get({Workspace(workspace), ResourceOf(bound.kind),
                                        bound.kind == "Node" ? std::string() : ns, bound.name});
-  if (object == nullptr || object->meta().uid != bound.uid) return false;
-  // An object that is being deleted keeps its tokens a little, so that it can end in order.
-  if (object->meta().deletion_timestamp.empty()) return true;
-  const std::int64_t deleted = ParseTime(object->meta().deletion_timestamp);
-  return Seconds(clock_.Now()) - deleted < limits::kDeletedTokenGrace.count();
+  return IsThere(object, bound.uid, Seconds(clock_.Now()));
 }
 
 Result<ServiceAccountTokens::Verified> ServiceAccountTokens::Verify(
@@ -107,8 +118,12 @@ Result<ServiceAccountTokens::Verified> ServiceAccountTokens::Verify(
   if (out.audiences.empty()) return Unauthorized();
 
   const ObjectPtr account = store_.Get(key);
-  if (account == nullptr || account->meta().uid != uid) return Unauthorized();
+  if (!IsThere(account, uid, now)) return Unauthorized();
   if (!bound.kind.empty() && !Exists(workspace, ns, bound)) return Unauthorized();
+  if (Find(claims, {"exp"}) == nullptr) {
+    const ObjectPtr secret = store_.Get({Workspace(workspace), kSecretsResource, ns, bound.name});
+    if (secret == nullptr || !IsKept(secret, token)) return Unauthorized();
+  }
 
   out.user = User{user_name, ServiceAccountGroups(ns), uid};
   out.user.home = workspace;

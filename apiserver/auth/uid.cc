@@ -1,16 +1,16 @@
 #include "apiserver/auth/uid.h"
 
-#include <openssl/rand.h>
-
 #include <array>
 #include <random>
 #include <string_view>
+
+#include "storage/object/random.h"
 
 namespace mailroom::apiserver {
 
 std::string NewUid() {
   std::array<unsigned char, 16> bytes{};
-  RAND_bytes(bytes.data(), static_cast<int>(bytes.size()));
+  FillRandom(bytes.data(), bytes.size());
   bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
   bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);
   static constexpr char kHex[] = "0123456789abcdef";

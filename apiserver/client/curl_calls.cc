@@ -1,41 +1,16 @@
 #include "apiserver/client/curl_calls.h"
 
-#include <arpa/inet.h>
 #include <curl/curl.h>
-#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <utility>
 
 #include "storage/object/limits.h"
 
 namespace mailroom::client {
 namespace {
-
-bool RefusedV4(const AddressPolicy& policy, std::uint32_t address) {
-  const std::uint32_t first = address >> 24;
-  if (policy.refuse_loopback && (first == 127 || first == 0)) return true;
-  if (policy.refuse_link_local && (address >> 16) == 0xa9fe) return true;
-  return policy.refuse_private &&
-         (first == 10 || (address >> 20) == 0xac1 || (address >> 16) == 0xc0a8 ||
-          (address >> 22) == (0x64400000U >> 22));
-}
-
-bool RefusedV6(const AddressPolicy& policy, const in6_addr& address) {
-  if (IN6_IS_ADDR_V4MAPPED(&address) || IN6_IS_ADDR_V4COMPAT(&address)) {
-    std::uint32_t last = 0;
-    std::memcpy(&last, address.s6_addr + 12, sizeof last);
-    if (ntohl(last) > 1) return RefusedV4(policy, ntohl(last));
-  }
-  if (policy.refuse_loopback &&
-      (IN6_IS_ADDR_LOOPBACK(&address) || IN6_IS_ADDR_UNSPECIFIED(&address))) {
-    return true;
-  }
-  if (policy.refuse_link_local && IN6_IS_ADDR_LINKLOCAL(&address)) return true;
-  return policy.refuse_private && (address.s6_addr[0] & 0xfe) == 0xfc;
-}
 
 // One call on its way.
 struct Running {
@@ -52,18 +27,7 @@ struct Running {
 
 curl_socket_t OnOpen(void* self, curlsocktype, curl_sockaddr* address) {
   auto& running = *static_cast<Running*>(self);
-  bool refused = address->family != AF_INET && address->family != AF_INET6;
-  if (address->family == AF_INET) {
-    sockaddr_in peer{};
-    std::memcpy(&peer, &address->addr, sizeof peer);
-    refused = RefusedV4(*running.policy, ntohl(peer.sin_addr.s_addr));
-  } else if (address->family == AF_INET6) {
-    // libcurl gives room for any address behind the generic head.
-    sockaddr_in6 peer{};
-    std::memcpy(&peer, static_cast<const void*>(&address->addr), sizeof peer);
-    refused = RefusedV6(*running.policy, peer.sin6_addr);
-  }
-  if (refused) {
+  if (running.policy->Refuses(address->addr)) {
     running.refused = true;
     return CURL_SOCKET_BAD;
   }
@@ -157,26 +121,6 @@ void BlockBrokenPipe() {
 }
 
 }  // namespace
-
-Result<AddressPolicy> AddressPolicy::Parse(const std::string& text) {
-  AddressPolicy policy;
-  std::size_t start = 0;
-  while (start < text.size()) {
-    const std::size_t comma = std::min(text.find(',', start), text.size());
-    const std::string word = text.substr(start, comma - start);
-    if (word == "loopback") {
-      policy.refuse_loopback = true;
-    } else if (word == "link-local") {
-      policy.refuse_link_local = true;
-    } else if (word == "private") {
-      policy.refuse_private = true;
-    } else if (word != "none") {
-      return BadRequest(Quoted(word) + " is none of loopback, link-local, private, none");
-    }
-    start = comma + 1;
-  }
-  return policy;
-}
 
 // A multi handle with the connections it keeps; used by one thread at a time.
 struct OutgoingCalls::Session {

@@ -11,18 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/client/address_policy.h"
 #include "storage/object/result.h"
 
 namespace mailroom::client {
-
-// Which peers may not be called.
-struct AddressPolicy {
-  bool refuse_loopback = false;    // also the unspecified address, which leads there
-  bool refuse_link_local = false;  // cloud metadata services live there
-  bool refuse_private = false;     // RFC 1918, shared and unique local addresses
-  // `loopback,link-local,private`, or "" for none.
-  static Result<AddressPolicy> Parse(const std::string& text);
-};
 
 struct OutgoingCall {
   std::string url;

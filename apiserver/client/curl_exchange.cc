@@ -75,12 +75,13 @@ void SetBlob(CURL* easy, CURLoption option, const std::string& pem) {
 
 }  // namespace
 
-CurlExchange::CurlExchange(const ServerConfig& config, const std::string& token, Request request,
-                           StreamSink& sink, bool long_lived)
-    : request_(std::move(request)), easy_(curl_easy_init()), sink_(&sink) {
-  Configure(config, long_lived);
-  ConfigureTls(config);
-  ConfigureRequest(config, token);
+CurlExchange::CurlExchange(std::shared_ptr<const ServerConfig> config, const std::string& token,
+                           Request request, StreamSink& sink, bool long_lived)
+    : config_(std::move(config)), request_(std::move(request)), easy_(curl_easy_init()),
+      sink_(&sink) {
+  Configure(long_lived);
+  ConfigureTls();
+  ConfigureRequest(token);
 }
 
 CurlExchange::~CurlExchange() {
@@ -89,7 +90,8 @@ CurlExchange::~CurlExchange() {
   curl_slist_free_all(connect_to_);
 }
 
-void CurlExchange::Configure(const ServerConfig& config, bool long_lived) {
+void CurlExchange::Configure(bool long_lived) {
+  const ServerConfig& config = *config_;
   curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
@@ -107,10 +109,15 @@ void CurlExchange::Configure(const ServerConfig& config, bool long_lived) {
   curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, OnBody);
   curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
-  if (IsLoopback(HostOf(config.url))) curl_easy_setopt(easy_, CURLOPT_PROXY, "");
+  if (config.refuse || IsLoopback(HostOf(config.url))) curl_easy_setopt(easy_, CURLOPT_PROXY, "");
+  if (config.refuse) {
+    curl_easy_setopt(easy_, CURLOPT_OPENSOCKETFUNCTION, OnOpen);
+    curl_easy_setopt(easy_, CURLOPT_OPENSOCKETDATA, this);
+  }
 }
 
-void CurlExchange::ConfigureTls(const ServerConfig& config) {
+void CurlExchange::ConfigureTls() {
+  const ServerConfig& config = *config_;
   curl_easy_setopt(easy_, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   curl_easy_setopt(easy_, CURLOPT_SSL_VERIFYPEER, config.insecure ? 0L : 1L);
   curl_easy_setopt(easy_, CURLOPT_SSL_VERIFYHOST, config.insecure ? 0L : 2L);
@@ -127,7 +134,8 @@ void CurlExchange::AddHeaderLine(std::string_view line) {
   header_list_ = curl_slist_append(header_list_, std::string(line).c_str());
 }
 
-void CurlExchange::ConfigureRequest(const ServerConfig& config, const std::string& token) {
+void CurlExchange::ConfigureRequest(const std::string& token) {
+  const ServerConfig& config = *config_;
   std::string url = config.url;
   if (!config.tls_server_name.empty()) {
     // The certificate is checked against the URL's host, so the URL names the expected one and
@@ -184,16 +192,37 @@ std::size_t CurlExchange::OnHeaderLine(char* data, std::size_t size, std::size_t
   return exchange.sink_ == nullptr ? 0 : bytes;
 }
 
-std::size_t CurlExchange::OnBody(char* data, std::size_t size, std::size_t count, void* self) {
-  const std::size_t bytes = size * count;
-  return static_cast<CurlExchange*>(self)->Deliver({data, bytes}) ? bytes : 0;
+curl_socket_t CurlExchange::OnOpen(void* self, curlsocktype, curl_sockaddr* address) {
+  auto& exchange = *static_cast<CurlExchange*>(self);
+  if (exchange.config_->refuse->Refuses(address->addr)) {
+    exchange.refused_ = true;
+    return CURL_SOCKET_BAD;
+  }
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-bool CurlExchange::Deliver(std::string_view piece) {
+std::size_t CurlExchange::OnBody(char* data, std::size_t size, std::size_t count, void* self) {
+  const std::size_t bytes = size * count;
+  auto& exchange = *static_cast<CurlExchange*>(self);
+  switch (exchange.Deliver({data, bytes})) {
+    case Taken::kAll: return bytes;
+    case Taken::kLater: exchange.paused_ = true; return CURL_WRITEFUNC_PAUSE;
+    case Taken::kNever: break;
+  }
+  return 0;
+}
+
+CurlExchange::Taken CurlExchange::Deliver(std::string_view piece) {
   std::lock_guard lock(sink_mutex_);
-  if (sink_ == nullptr) return false;
-  if (!piece.empty()) sink_->OnData(piece);
-  return sink_ != nullptr;
+  if (sink_ == nullptr) return Taken::kNever;
+  if (piece.empty()) return Taken::kAll;
+  if (!sink_->HasRoom()) return Taken::kLater;
+  sink_->OnData(piece);
+  return sink_ != nullptr ? Taken::kAll : Taken::kNever;
+}
+
+void CurlExchange::Resume() {
+  if (std::exchange(paused_, false)) curl_easy_pause(easy_, CURLPAUSE_CONT);
 }
 
 void CurlExchange::Detach(std::thread::id loop_thread) {
@@ -210,7 +239,9 @@ void CurlExchange::Finish(CURLcode result) {
   if (sink_ == nullptr) return;
   StreamSink* sink = std::exchange(sink_, nullptr);
   if (result == CURLE_OK && head_complete_) return sink->OnEnd(nullptr);
-  const char* reason = error_[0] != '\0' ? error_ : curl_easy_strerror(result);
+  const char* reason = refused_           ? "connecting to this address is not allowed"
+                       : error_[0] != '\0' ? error_
+                                            : curl_easy_strerror(result);
   const Status status = Unavailable(request_.method + " " + request_.path + ": " + reason);
   sink->OnEnd(&status);
 }

@@ -63,13 +63,20 @@ class Collector : public StreamSink {
   std::optional<Status> error_;  // guarded by mutex_
 };
 
-class CurlTransport : public Transport {
+class CurlTransport : public Transport, public CurlStreams {
  public:
   explicit CurlTransport(ServerConfig config);
   ~CurlTransport() override;
 
   Result<Response> Send(Request request) override;
-  std::unique_ptr<OpenStream> Open(Request request, StreamSink& sink) override;
+  std::unique_ptr<OpenStream> Open(Request request, StreamSink& sink) override {
+    return Begin(config_, Token(), std::move(request), sink);
+  }
+  std::unique_ptr<OpenStream> Open(std::shared_ptr<const ServerConfig> config, Request request,
+                                   StreamSink& sink) override {
+    const std::string token = config->token;
+    return Begin(std::move(config), token, std::move(request), sink);
+  }
   void After(std::chrono::milliseconds delay, std::function<void()> task) override;
 
  private:
@@ -81,6 +88,7 @@ class CurlTransport : public Transport {
     Handle(CurlTransport& transport, ExchangePtr exchange)
         : transport_(transport), exchange_(std::move(exchange)) {}
     ~Handle() override { transport_.Close(std::move(exchange_)); }
+    void Resume() override { transport_.Resume(exchange_); }
 
    private:
     CurlTransport& transport_;
@@ -89,6 +97,9 @@ class CurlTransport : public Transport {
 
   std::string Token();
   void Begin(ExchangePtr exchange);
+  std::unique_ptr<OpenStream> Begin(std::shared_ptr<const ServerConfig> config,
+                                    const std::string& token, Request request, StreamSink& sink);
+  void Resume(ExchangePtr exchange);
   void Close(ExchangePtr exchange);
   void Run();
   void TakePosted();
@@ -96,13 +107,14 @@ class CurlTransport : public Transport {
   void ReapFinished();
   int PollMillis() const;
 
-  const ServerConfig config_;
+  const std::shared_ptr<const ServerConfig> config_;
   CURLM* const multi_;
 
   std::mutex mutex_;
   // Guarded by mutex_.
   bool stopping_ = false;
   std::vector<ExchangePtr> starting_;
+  std::vector<ExchangePtr> resuming_;
   std::vector<ExchangePtr> closing_;
   std::vector<Timer> new_timers_;
   std::string token_;
@@ -116,13 +128,15 @@ class CurlTransport : public Transport {
 };
 
 CurlTransport::CurlTransport(ServerConfig config)
-    : config_(std::move(config)),
+    : config_(std::make_shared<const ServerConfig>(std::move(config))),
       multi_(curl_multi_init()),
-      token_(config_.token),
+      token_(config_->token),
       token_read_(SteadyClock::now()) {
   curl_multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
   curl_multi_setopt(multi_, CURLMOPT_MAX_HOST_CONNECTIONS,
                     static_cast<long>(limits::kClientConnections));
+  curl_multi_setopt(multi_, CURLMOPT_MAX_TOTAL_CONNECTIONS,
+                    static_cast<long>(limits::kAggregatedConnections));
   curl_multi_setopt(multi_, CURLMOPT_MAX_CONCURRENT_STREAMS,
                     static_cast<long>(limits::kHttp2Streams));
   loop_ = std::jthread([this] { Run(); });
@@ -144,8 +158,11 @@ Result<Response> CurlTransport::Send(Request request) {
   return collector.Wait();
 }
 
-std::unique_ptr<OpenStream> CurlTransport::Open(Request request, StreamSink& sink) {
-  auto exchange = std::make_shared<CurlExchange>(config_, Token(), std::move(request), sink, true);
+std::unique_ptr<OpenStream> CurlTransport::Begin(std::shared_ptr<const ServerConfig> config,
+                                                 const std::string& token, Request request,
+                                                 StreamSink& sink) {
+  auto exchange =
+      std::make_shared<CurlExchange>(std::move(config), token, std::move(request), sink, true);
   auto handle = std::make_unique<Handle>(*this, exchange);
   Begin(std::move(exchange));
   return handle;
@@ -162,10 +179,10 @@ void CurlTransport::After(std::chrono::milliseconds delay, std::function<void()>
 std::string CurlTransport::Token() {
   std::lock_guard lock(mutex_);
   const auto now = SteadyClock::now();
-  if (!config_.token_file.empty() && now - token_read_ >= limits::kTokenReread) {
+  if (!config_->token_file.empty() && now - token_read_ >= limits::kTokenReread) {
     token_read_ = now;
     // An unreadable file leaves the old token, which the server judges.
-    if (Result<std::string> fresh = ReadToken(config_.token_file); fresh.ok()) token_ = *fresh;
+    if (Result<std::string> fresh = ReadToken(config_->token_file); fresh.ok()) token_ = *fresh;
   }
   return token_;
 }
@@ -174,6 +191,14 @@ void CurlTransport::Begin(ExchangePtr exchange) {
   {
     std::lock_guard lock(mutex_);
     starting_.push_back(std::move(exchange));
+  }
+  curl_multi_wakeup(multi_);
+}
+
+void CurlTransport::Resume(ExchangePtr exchange) {
+  {
+    std::lock_guard lock(mutex_);
+    resuming_.push_back(std::move(exchange));
   }
   curl_multi_wakeup(multi_);
 }
@@ -216,11 +241,12 @@ void CurlTransport::Run() {
 }
 
 void CurlTransport::TakePosted() {
-  std::vector<ExchangePtr> starting, closing;
+  std::vector<ExchangePtr> starting, resuming, closing;
   std::vector<Timer> new_timers;
   {
     std::lock_guard lock(mutex_);
     starting.swap(starting_);
+    resuming.swap(resuming_);
     closing.swap(closing_);
     new_timers.swap(new_timers_);
   }
@@ -228,6 +254,9 @@ void CurlTransport::TakePosted() {
   for (ExchangePtr& exchange : starting) {
     curl_multi_add_handle(multi_, exchange->easy());
     running_.emplace(exchange->easy(), std::move(exchange));
+  }
+  for (const ExchangePtr& exchange : resuming) {
+    if (running_.contains(exchange->easy())) exchange->Resume();
   }
   for (const ExchangePtr& exchange : closing) {
     if (running_.erase(exchange->easy()) > 0) curl_multi_remove_handle(multi_, exchange->easy());
@@ -268,6 +297,12 @@ std::unique_ptr<Transport> MakeCurlTransport(const ServerConfig& config) {
   static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
   (void)initialized;
   return std::make_unique<CurlTransport>(config);
+}
+
+std::unique_ptr<CurlStreams> MakeCurlStreams() {
+  static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
+  (void)initialized;
+  return std::make_unique<CurlTransport>(ServerConfig());
 }
 
 }  // namespace mailroom::client

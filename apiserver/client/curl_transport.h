@@ -13,4 +13,15 @@ namespace mailroom::client {
 
 std::unique_ptr<Transport> MakeCurlTransport(const ServerConfig& config);
 
+// The same for streams to many servers: one thread for all of them, each exchange with the config
+// it is given. Thread-safe.
+class CurlStreams {
+ public:
+  virtual ~CurlStreams() = default;
+  // Never to an address that `config->refuse` refuses, nor by way of a proxy.
+  virtual std::unique_ptr<OpenStream> Open(std::shared_ptr<const ServerConfig> config,
+                                           Request request, StreamSink& sink) = 0;
+};
+std::unique_ptr<CurlStreams> MakeCurlStreams();
+
 }  // namespace mailroom::client

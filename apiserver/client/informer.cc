@@ -1,8 +1,10 @@
 #include "apiserver/client/informer.h"
 
+#include <absl/container/btree_set.h>
+
 #include <condition_variable>
-#include <map>
 #include <mutex>
+#include <tuple>
 
 #include "apiserver/client/backoff.h"
 #include "apiserver/client/wire_event.h"
@@ -15,6 +17,45 @@ namespace {
 using std::chrono::milliseconds;
 using SteadyClock = std::chrono::steady_clock;
 
+// Objects by their keys, which are read off the objects: thousands of mailboxes are in several of
+// these, so an entry is little more than a pointer.
+struct Known {
+  std::string workspace;
+  mutable ObjectPtr object;  // replaced only by one of the same key
+};
+struct ByKey {
+  using is_transparent = void;
+  using View = std::tuple<std::string_view, std::string_view, std::string_view>;
+  static View Of(const Known& known) {
+    const Metadata& meta = known.object->meta();
+    return {known.workspace, meta.ns, meta.name};
+  }
+  static View Of(const ObjectKey& key) { return {key.workspace, key.ns, key.name}; }
+  template <typename One, typename Other>
+  bool operator()(const One& one, const Other& other) const {
+    return Of(one) < Of(other);
+  }
+};
+using KnownSet = absl::btree_set<Known, ByKey>;
+
+ObjectKey KeyOf(const Known& known) {
+  const Metadata& meta = known.object->meta();
+  return {known.workspace, std::string(meta.ns), std::string(meta.name)};
+}
+
+// Null `now` removes. Returns what was there before.
+ObjectPtr PutInto(KnownSet& objects, const ObjectKey& key, ObjectPtr now) {
+  const auto found = objects.find(key);
+  if (found == objects.end()) {
+    if (now != nullptr) objects.insert({key.workspace, std::move(now)});
+    return nullptr;
+  }
+  if (now != nullptr) return std::exchange(found->object, std::move(now));
+  ObjectPtr before = found->object;
+  objects.erase(found);
+  return before;
+}
+
 // The objects known, readable from any thread.
 class Cache {
  public:
@@ -23,38 +64,35 @@ class Cache {
   ObjectPtr Get(const ObjectKey& key) const {
     std::lock_guard lock(mutex_);
     const auto found = objects_.find(key);
-    return found == objects_.end() ? nullptr : found->second;
+    return found == objects_.end() ? nullptr : found->object;
   }
   std::vector<Item> List() const {
     std::lock_guard lock(mutex_);
-    return {objects_.begin(), objects_.end()};
+    std::vector<Item> items;
+    items.reserve(objects_.size());
+    for (const Known& each : objects_) items.emplace_back(KeyOf(each), each.object);
+    return items;
   }
   std::size_t size() const {
     std::lock_guard lock(mutex_);
     return objects_.size();
   }
-  // Null `now` removes. Returns what was there before.
   ObjectPtr Put(const ObjectKey& key, const ObjectPtr& now) {
     std::lock_guard lock(mutex_);
-    if (now == nullptr) {
-      auto node = objects_.extract(key);
-      return node.empty() ? nullptr : node.mapped();
-    }
-    ObjectPtr& slot = objects_[key];
-    return std::exchange(slot, now);
+    return PutInto(objects_, key, now);
   }
   // The cache becomes `fresh`; returns what that changed.
-  std::vector<Change> Replace(std::map<ObjectKey, ObjectPtr> fresh) {
+  std::vector<Change> Replace(KnownSet fresh) {
     std::vector<Change> changes;
     std::lock_guard lock(mutex_);
-    for (const auto& [key, before] : objects_) {
-      if (!fresh.contains(key)) changes.push_back({key, {before, nullptr}});
+    for (const Known& before : objects_) {
+      if (!fresh.contains(before)) changes.push_back({KeyOf(before), {before.object, nullptr}});
     }
-    for (const auto& [key, now] : fresh) {
-      const auto known = objects_.find(key);
-      const ObjectPtr before = known == objects_.end() ? nullptr : known->second;
-      const bool same = before != nullptr && before->bytes() == now->bytes();
-      if (!same) changes.push_back({key, {before, now}});
+    for (const Known& now : fresh) {
+      const auto known = objects_.find(now);
+      const ObjectPtr before = known == objects_.end() ? nullptr : known->object;
+      const bool same = before != nullptr && before->bytes() == now.object->bytes();
+      if (!same) changes.push_back({KeyOf(now), {before, now.object}});
     }
     objects_.swap(fresh);
     return changes;
@@ -62,7 +100,7 @@ class Cache {
 
  private:
   mutable std::mutex mutex_;
-  std::map<ObjectKey, ObjectPtr> objects_;  // guarded by mutex_
+  KnownSet objects_;  // guarded by mutex_
 };
 
 // The list-and-watch machine. Every step runs on the loop thread with run_mutex_ held; a step is
@@ -171,6 +209,7 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
     code_ = 0;
     body_.clear();
     lines_ = LineBuffer();
+    arriving_.clear();
     opened_ = SteadyClock::now();
     heard_ = false;
     const auto lifetime = std::chrono::seconds(
@@ -233,7 +272,7 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
   void TakePage() {
     Result<ListPage> page = DecodePage(std::exchange(body_, {}), shape_);
     if (!page.ok()) return Fail(page.error(), Step::kList);
-    for (Item& item : page->items) gathered_.insert_or_assign(item.first, std::move(item.second));
+    for (Item& item : page->items) PutInto(gathered_, item.first, std::move(item.second));
     resource_version_ = page->resource_version;
     continue_ = page->continue_token;
     if (!continue_.empty()) return Schedule(milliseconds(0), Step::kPage);
@@ -275,14 +314,28 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
   bool TakeEvent(WireEvent event) {
     heard_ = true;
     failures_ = 0;
-    if (!event.resource_version.empty()) resource_version_ = event.resource_version;
+    if (!event.resource_version.empty()) Advance(event);
     if (step_ == Step::kFirst) return TakeFirst(std::move(event));
     if (event.type == WireEvent::Type::kBookmark) return true;
     const bool deleted = event.type == WireEvent::Type::kDeleted;
     const ObjectPtr now = deleted ? nullptr : event.item.second;
     const ObjectPtr before = cache_.Put(event.item.first, now);
-    if (before != nullptr || now != nullptr) handler_(event.item.first, before, now);
+    const bool again = before != nullptr && now != nullptr && before->revision() == now->revision();
+    if (!again && (before != nullptr || now != nullptr)) handler_(event.item.first, before, now);
     return !stopped_;
+  }
+
+  // Where to resume. Over all workspaces many objects change in one revision (those of a workspace
+  // that is deleted): it is complete when a later one is heard, or a bookmark, and comes once more
+  // after a stream that broke before.
+  void Advance(const WireEvent& event) {
+    if (!shape_.all_workspaces || event.type == WireEvent::Type::kBookmark) {
+      resource_version_ = event.resource_version;
+      arriving_.clear();
+    } else if (event.resource_version != arriving_) {
+      if (!arriving_.empty()) resource_version_ = arriving_;
+      arriving_ = event.resource_version;
+    }
   }
 
   WireEvent EventOf(const WatchedObject& given) const {
@@ -303,9 +356,9 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
   // One event before the first state is complete. False when a handler stopped this.
   bool TakeFirst(WireEvent event) {
     if (event.type == WireEvent::Type::kSet) {
-      gathered_.insert_or_assign(event.item.first, std::move(event.item.second));
+      PutInto(gathered_, event.item.first, std::move(event.item.second));
     } else if (event.type == WireEvent::Type::kDeleted) {
-      gathered_.erase(event.item.first);
+      PutInto(gathered_, event.item.first, nullptr);
     } else if (event.initial_end) {
       step_ = Step::kWatch;
       return TakeState();
@@ -356,9 +409,10 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
   std::string body_;
   LineBuffer lines_;
   ItemShape shape_;
-  std::map<ObjectKey, ObjectPtr> gathered_;
+  KnownSet gathered_;
   std::string continue_;
   std::string resource_version_;
+  std::string arriving_;  // the revision of the last event, not complete yet; "" when none
   bool whole_list_ = false;
   bool streams_first_ = false;
   bool heard_ = false;

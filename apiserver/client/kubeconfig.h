@@ -2,8 +2,10 @@
 // and auth-provider entries are refused.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "apiserver/client/address_policy.h"
 #include "storage/object/result.h"
 
 namespace mailroom::client {
@@ -19,6 +21,7 @@ struct ServerConfig {
   std::string tls_server_name;
   bool insecure = false;
   std::string ns;  // namespace of the context
+  std::optional<AddressPolicy> refuse = {};  // for servers that users wrote down; no proxy then
 };
 
 // `context` "" means current-context.

@@ -19,10 +19,13 @@ class Candidate final : public Leader {
  public:
   Candidate(Options options, std::function<void()> start, std::function<void()> stop)
       : options_(std::move(options)), start_(std::move(start)), stop_(std::move(stop)),
+        worker_([this](const std::stop_token& token) { Work(token); }),
         thread_([this](const std::stop_token& token) { Loop(token); }) {}
   ~Candidate() override {
     thread_.request_stop();
     thread_.join();
+    worker_.request_stop();
+    worker_.join();
   }
   bool leading() const override { return leading_; }
 
@@ -52,13 +55,33 @@ class Candidate final : public Leader {
   void Begin() {
     Log(Level::kInfo, "leading", {{"lease", options_.name}, {"identity", options_.identity}});
     leading_ = true;
-    start_();
+    std::lock_guard lock(mutex_);
+    wanted_ = true;
+    wake_.notify_all();
   }
 
   void End(const char* why) {
     Log(Level::kInfo, "no longer leading", {{"lease", options_.name}, {"why", why}});
     leading_ = false;
-    stop_();
+    std::unique_lock lock(mutex_);
+    wanted_ = false;
+    wake_.notify_all();
+    wake_.wait(lock, [this] { return !works_ && !turning_; });
+  }
+
+  // Starts and stops, so that the lease is renewed however long that takes.
+  void Work(const std::stop_token& token) {
+    std::unique_lock lock(mutex_);
+    while (wake_.wait(lock, token, [this] { return wanted_ != works_; })) {
+      const bool starts = wanted_;
+      turning_ = true;
+      lock.unlock();
+      (starts ? start_ : stop_)();
+      lock.lock();
+      works_ = starts;
+      turning_ = false;
+      wake_.notify_all();
+    }
   }
 
   void Wait(const std::stop_token& token) {
@@ -139,11 +162,13 @@ class Candidate final : public Leader {
   const Options options_;
   const std::function<void()> start_, stop_;
   std::atomic<bool> leading_{false};
-  // Of the thread.
+  // Of the thread that holds the lease.
   std::string seen_;  // resourceVersion of the lease when it last changed
   Time seen_at_{};
   std::mutex mutex_;
   std::condition_variable_any wake_;
+  bool wanted_ = false, works_ = false, turning_ = false;  // guarded by mutex_
+  std::jthread worker_;
   std::jthread thread_;
 };
 

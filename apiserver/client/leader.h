@@ -28,7 +28,7 @@ class Leader {
     std::chrono::milliseconds retry;    // between attempts
     const Clock& clock = Clock::Real();
   };
-  // `start` and `stop` are called in turns from one thread.
+  // `start` and `stop` are called in turns from one thread; the lease is renewed meanwhile.
   static std::unique_ptr<Leader> Run(Options options, std::function<void()> start,
                                      std::function<void()> stop);
   // Steps down (calls `stop` when leading) and gives the lease back, so that another takes over

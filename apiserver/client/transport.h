@@ -21,6 +21,8 @@ class StreamSink {
   // Response head, once, before any data.
   virtual void OnHead(int code, const Headers& headers) = 0;
   virtual void OnData(std::string_view piece) = 0;
+  // Asked before every piece: false leaves it with the peer until the stream is resumed.
+  virtual bool HasRoom() { return true; }
   // Whether the events of a watch may come as objects, where the server is in this process.
   virtual bool TakesObjects() const { return false; }
   virtual void OnObject(const WatchedObject&) {}
@@ -33,6 +35,8 @@ class StreamSink {
 class OpenStream {
  public:
   virtual ~OpenStream() = default;
+  // There is room again. Harmless when nothing was left waiting.
+  virtual void Resume() {}
 };
 
 class Transport {

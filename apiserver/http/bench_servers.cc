@@ -34,13 +34,15 @@ int ServeOurs(const Keys& keys) {
   FrontOptions options;
   options.cert_file = keys.cert_file;
   options.key_file = keys.key_file;
+  // As with stored objects: what is served is there already, and is shared.
+  const auto tiny = std::make_shared<const std::string>(kTiny);
   auto front = Front::Start(options, [&](Request request, auto respond) {
     Response response;
     response.headers.Set("content-type", "application/json");
     if (request.path == "/watch") {
       response.stream = fan.Open();
     } else {
-      response.Append(kTiny);
+      response.body.push_back(tiny);
     }
     respond(std::move(response));
   });

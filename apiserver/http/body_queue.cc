@@ -96,8 +96,6 @@ void BodyQueue::Take(char* out, std::size_t count) {
   });
 }
 
-void BodyQueue::Probe() { Refill(1); }
-
 void BodyQueue::End() {
   ended_ = true;
   if (wake_) wake_->alive = false;

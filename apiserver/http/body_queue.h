@@ -35,9 +35,8 @@ class BodyQueue {
   bool live() const { return live_; }
   // The source has ended, though prepared bytes may be left.
   bool ended() const { return ended_; }
-  // Looks, while the peer takes nothing, whether the source has ended. Pulls about one piece, so
-  // to be called about once a second.
-  void Probe();
+  // The source has overflowed: see Stream.
+  bool broken() const { return stream_ != nullptr && stream_->broken(); }
   // Ends the body after what is prepared.
   void End();
   // Ends it now.

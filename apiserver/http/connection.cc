@@ -20,6 +20,7 @@ const Peer& Connection::CurrentPeer() {
     Peer fresh;
     fresh.address = peer_.address;
     judged_until_ = judge->Judge(*chain_, fresh);
+    if (!fresh.certificate_rejected) fresh.until = judged_until_;
     judge_ = std::move(judge);
     peer_ = std::move(fresh);
   }

@@ -28,7 +28,7 @@ class AccessLine {
   void Write(const Response& response) const {
     const std::chrono::duration<double, std::milli> took =
         std::chrono::steady_clock::now() - began_;
-    Log(Level::kInfo, "request",
+    Log(Level::kAccess, "request",
         {{"request", line_},
          {"peer", peer_},
          {"agent", agent_},
@@ -41,6 +41,15 @@ class AccessLine {
   const std::string line_, peer_, agent_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
+
+// Answers that no handler made have one, too.
+void SetAuditId(const FrontState& state, std::string_view given, Response& response) {
+  if (!given.empty()) {
+    response.headers.Set("audit-id", std::string(given));
+  } else if (state.options.new_audit_id) {
+    response.headers.Set("audit-id", state.options.new_audit_id());
+  }
+}
 
 // A request not yet answered: counted as such, and whom to tell.
 struct Pending {
@@ -66,8 +75,11 @@ class Exchange {
 
   ~Exchange() {
     if (answered_.load(std::memory_order_relaxed)) return;
-    Log(Level::kError, "a handler dropped a request unanswered");
+    // At the end of a drain that is how what is left goes.
+    const bool draining = pending_.counted.state()->draining;
+    Log(draining ? Level::kDebug : Level::kError, "a handler dropped a request unanswered");
     Response response = ErrorResponse(Internal("the request was dropped"));
+    SetAuditId(*pending_.counted.state(), "", response);
     Send(response);
   }
 
@@ -87,7 +99,10 @@ class Exchange {
   // Called once. A task owns all it needs: this may be the destructor.
   void Send(Response& response) {
     Pending pending = std::move(pending_);
-    if (loop_->isInLoopThread()) return pending.Deliver(response);
+    // After Stop there is no loop to be asked.
+    if (trantor::EventLoop::getEventLoopOfCurrentThread() == loop_) {
+      return pending.Deliver(response);
+    }
     const std::shared_ptr<FrontState> state = pending.counted.state();
     auto undelivered = std::make_shared<Undelivered>(std::move(response), std::move(pending));
     state->Post(loop_, [undelivered] { undelivered->pending.Deliver(undelivered->response); });
@@ -120,20 +135,61 @@ Response DrainResponse() {
   return response;
 }
 
+Response Refusal(int code, std::size_t body_limit) {
+  switch (code) {
+    case 413:
+      return ErrorResponse(RequestTooLarge("limit is " + std::to_string(body_limit)));
+    case 405:
+      return ErrorResponse(Status(Reason::kMethodNotAllowed, "the method is not known"));
+    case 414:
+    case 431:
+      return ErrorResponse(Status(Reason::kBadRequest, code, "the request's head is too long"));
+    case 417:
+    case 501:
+      return ErrorResponse(
+          Status(Reason::kBadRequest, code, "the request wants what this server does not do"));
+    default:
+      return ErrorResponse(BadRequest("the request is malformed"));
+  }
+}
+
+std::shared_ptr<Exchange> Open(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop,
+                               Asker asker, const Request& request) {
+  Pending pending{{state, state->exchanges}, std::move(asker), nullptr};
+  pending.counted.Hold(request.body.size());
+  if (state->options.access_log) pending.line = std::make_unique<AccessLine>(request);
+  const bool gzip = request.method != "HEAD" && AcceptsGzip(request.headers);
+  return std::make_shared<Exchange>(std::move(pending), loop, gzip);
+}
+
+void RefuseWith(const FrontState& state, Exchange& exchange, const Request& request,
+                Response response) {
+  SetAuditId(state, request.headers.Get("audit-id"), response);
+  exchange.Respond(response);
+}
+
 }  // namespace
+
+void Refuse(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Asker asker,
+            const Request& request, int code) {
+  RefuseWith(*state, *Open(state, loop, std::move(asker), request), request,
+             Refusal(code, state->options.body_bytes));
+}
 
 void Serve(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Asker asker,
            Request&& request) {
-  Pending pending{{state, state->exchanges}, std::move(asker), nullptr};
-  if (state->options.access_log) pending.line = std::make_unique<AccessLine>(request);
-  const bool gzip = request.method != "HEAD" && AcceptsGzip(request.headers);
-  auto exchange = std::make_shared<Exchange>(std::move(pending), loop, gzip);
-  const auto refuse = [&](Response response) { exchange->Respond(response); };
+  auto exchange = Open(state, loop, std::move(asker), request);
+  const auto refuse = [&](Response response) {
+    RefuseWith(*state, *exchange, request, std::move(response));
+  };
   if (state->draining) return refuse(DrainResponse());
   if (request.body.size() > state->options.body_bytes) {
     return refuse(Refusal(413, state->options.body_bytes));
   }
   if (!GoodPath(request.path)) return refuse(Refusal(400, 0));
+  if (!request.body.empty() && state->request_bytes > state->options.request_bytes) {
+    return refuse(ErrorResponse(TooManyRequests("too many long requests at a time", 1)));
+  }
   try {
     state->handler(std::move(request), [held = std::move(exchange)](Response&& response) {
       held->Respond(response);
@@ -164,24 +220,6 @@ std::string_view Trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   return text;
-}
-
-Response Refusal(int code, std::size_t body_limit) {
-  switch (code) {
-    case 413:
-      return ErrorResponse(RequestTooLarge("limit is " + std::to_string(body_limit)));
-    case 405:
-      return ErrorResponse(Status(Reason::kMethodNotAllowed, "the method is not known"));
-    case 414:
-    case 431:
-      return ErrorResponse(Status(Reason::kBadRequest, code, "the request's head is too long"));
-    case 417:
-    case 501:
-      return ErrorResponse(
-          Status(Reason::kBadRequest, code, "the request wants what this server does not do"));
-    default:
-      return ErrorResponse(BadRequest("the request is malformed"));
-  }
 }
 
 bool AcceptsGzip(const Headers& headers) {

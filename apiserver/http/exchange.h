@@ -26,6 +26,10 @@ struct Asker {
 void Serve(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Asker asker,
            Request&& request);
 
+// Answers a request that a parser gave up with this status code.
+void Refuse(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Asker asker,
+            const Request& request, int code);
+
 // A Kubernetes Status as a response.
 Response ErrorResponse(const Status& status);
 // Ends a body that nobody will read.
@@ -34,8 +38,6 @@ void Discard(Response& response);
 bool AcceptsGzip(const Headers& headers);
 // Whether the body is a document that compression pays for. Events are never compressed.
 bool Compressible(const Response& response);
-// The answer to a request that a parser gave up with this status code.
-Response Refusal(int code, std::size_t body_limit);
 // Without blanks at its ends.
 std::string_view Trim(std::string_view text);
 // Whether a value stays in its header line as it is.

@@ -51,7 +51,8 @@ class FrameClient {
     std::string payload;
   };
 
-  FrameClient() : raw_(TestFront::Get().port(), {.alpn = "h2"}) {
+  explicit FrameClient(const RawClient::Options& options = {.alpn = "h2"})
+      : raw_(TestFront::Get().port(), options) {
     EXPECT_EQ(raw_.protocol(), "h2");
     raw_.Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(NGHTTP2_SETTINGS, 0, 0, ""));
   }

@@ -97,6 +97,7 @@ class DrogonFront : public Front {
   const std::shared_ptr<FrontState> state_;
   HeldPort held_;
   std::string upload_dir_;
+  std::vector<trantor::EventLoop*> loops_;  // until Stop; set before ready_
   std::promise<Result<void>> ready_;
   std::jthread thread_;
   std::mutex mutex_;  // guards what follows
@@ -183,6 +184,7 @@ void DrogonFront::OnLoopsReady() {
   auto listening = std::make_shared<std::atomic<std::size_t>>(count);
   for (std::size_t i = 0; i < count; ++i) {
     trantor::EventLoop* loop = drogon::app().getIOLoop(i);
+    loops_.push_back(loop);
     const std::chrono::duration<double> sweep = state_->options.timeouts.sweep;
     loop->runEvery(sweep.count(), [state = state_] {
       const auto now = std::chrono::steady_clock::now();
@@ -222,13 +224,11 @@ void DrogonFront::OnConnection(const TcpConnectionPtr& socket) {
 }
 
 void DrogonFront::ForEach(const std::function<void(Connection&)>& visit) {
-  const std::size_t count = drogon::app().getThreadNum();
-  std::latch done(static_cast<std::ptrdiff_t>(count));
-  for (std::size_t i = 0; i < count; ++i) {
-    state_->Post(drogon::app().getIOLoop(i), [&] {
-      VisitLocal(visit);
-      done.count_down();
-    });
+  std::latch done(static_cast<std::ptrdiff_t>(loops_.size()));
+  for (trantor::EventLoop* loop : loops_) {
+    // Counted when the task is gone, for a front that is stopped meanwhile drops it.
+    const std::shared_ptr<void> visited(nullptr, [&done](void*) { done.count_down(); });
+    state_->Post(loop, [&visit, visited] { VisitLocal(visit); });
   }
   done.wait();
 }

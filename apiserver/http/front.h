@@ -25,7 +25,7 @@ struct FrontTimeouts {
   Duration idle = limits::kIdleConnection;  // between requests
   Duration request_arrival = limits::kRequestArrival;
   Duration stall = limits::kStreamStall;         // takes nothing of a body
-  Duration end_stall = limits::kStreamEndStall;  // same, and the body's source has ended
+  Duration end_stall = limits::kStreamEndStall;  // to take what is left of an overflowed one
   Duration linger = limits::kLinger;             // to close after we did
   Duration ping_after = limits::kHttp2PingAfter;
   Duration ping_wait = limits::kHttp2PingWait;
@@ -44,7 +44,10 @@ struct FrontOptions {
   bool plain_http = false;  // loopback addresses only
   bool http2 = true;
   bool access_log = false;  // a line for each answer
+  // Names an answer that the front makes itself, unless the request has a name; null: it has none.
+  std::function<std::string()> new_audit_id;
   std::size_t body_bytes = limits::kBodyBytes;
+  std::size_t request_bytes = limits::kRequestBytes;  // bodies not yet answered, all together
   std::size_t connections = limits::kConnections;  // open at a time, handshakes included
   FrontTimeouts timeouts;
 };

@@ -10,10 +10,17 @@ FrontState::Counted::Counted(std::shared_ptr<FrontState> state, std::atomic<std:
 }
 
 FrontState::Counted::~Counted() {
-  if (!state_ || --counter_ > 0 || !state_->draining) return;
+  if (!state_) return;
+  if (bytes_ > 0) state_->request_bytes -= bytes_;
+  if (--counter_ > 0 || !state_->draining) return;
   // The lock keeps this from falling between a waiter's look and its sleep.
   std::lock_guard lock(state_->counts_);
   state_->none_left_.notify_all();
+}
+
+void FrontState::Counted::Hold(std::size_t bytes) {
+  bytes_ = bytes;
+  if (bytes > 0) state_->request_bytes += bytes;
 }
 
 bool FrontState::AwaitNone(std::atomic<std::size_t>& counter,

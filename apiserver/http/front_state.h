@@ -11,6 +11,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "apiserver/http/front.h"
@@ -43,11 +44,36 @@ class FrontState {
     Counted(Counted&& other) noexcept = default;
     Counted& operator=(Counted&&) = delete;
     const std::shared_ptr<FrontState>& state() const { return state_; }
+    // Holds bytes of a request as well. Called at most once.
+    void Hold(std::size_t bytes);
 
    private:
     std::shared_ptr<FrontState> state_;  // null once moved from
     std::atomic<std::size_t>& counter_;
+    std::size_t bytes_ = 0;
   };
+
+  // Bytes of requests that somebody holds, of those that all hold together.
+  class Holding {
+   public:
+    explicit Holding(std::shared_ptr<FrontState> state) : state_(std::move(state)) {}
+    ~Holding() { Set(0); }
+    Holding(Holding&& other) noexcept
+        : state_(std::move(other.state_)), bytes_(std::exchange(other.bytes_, 0)) {}
+    Holding& operator=(Holding&&) = delete;
+    void Set(std::size_t bytes) {
+      if (bytes == bytes_) return;  // mostly 0
+      state_->request_bytes += bytes - bytes_;  // modulo 2^64
+      bytes_ = bytes;
+    }
+    // All together hold more than they may.
+    bool TooMuch() const { return state_->request_bytes > state_->options.request_bytes; }
+
+   private:
+    std::shared_ptr<FrontState> state_;
+    std::size_t bytes_ = 0;
+  };
+  std::atomic<std::size_t> request_bytes = 0;
   std::atomic<std::size_t> connections = 0;
   std::atomic<std::size_t> handshakes = 0;  // accepted, not yet connections
   std::atomic<std::size_t> exchanges = 0;

@@ -3,12 +3,22 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "apiserver/http/test_client.h"
 
 namespace mailroom::apiserver {
 namespace {
+
+// Everything that makes temporary files makes them here.
+const std::string kTemporary = [] {
+  std::string pattern = std::filesystem::temp_directory_path() / "front_test.XXXXXX";
+  if (mkdtemp(pattern.data()) == nullptr) std::abort();
+  setenv("TMPDIR", pattern.c_str(), 1);
+  return pattern;
+}();
 
 std::string Get(const std::string& target, const std::string& headers = "") {
   return "GET " + target + " HTTP/1.1\r\nHost: test\r\n" + headers + "\r\n";
@@ -258,6 +268,51 @@ TEST(FrontTest, AReaderThatStopsIsNotPulledFor) {
   // A reader that comes back gets the rest.
   for (int i = 0; i < 2000; ++i) client.ReadUntil("xxxx");
   client.Close();
+}
+
+TEST(FrontTest, AStoppedReaderOfADocumentHoldsLittle) {
+  for (const std::string accept : {"", "Accept-Encoding: gzip\r\n"}) {
+    RawClient client(TestFront::Get().port(), {.receive_buffer = 16 * 1024});
+    const std::size_t before = TestFront::Get().flooded();
+    client.Send(Get("/noise/200000000", accept));
+    const std::string head = Lower(client.ReadUntil("\r\n\r\n"));
+    EXPECT_EQ(Has(head, "content-encoding: gzip"), !accept.empty()) << head;
+    const std::size_t drawn = Settled([&] { return TestFront::Get().flooded() - before; });
+    EXPECT_LT(drawn, 8u * 1024 * 1024) << accept;  // the kernel's socket buffers, and a block
+  }
+}
+
+TEST(FrontTest, WatchersThatCloseGetEventsAsTheyCome) {
+  for (const std::string& request :
+       {std::string("GET /stream/late-http10 HTTP/1.0\r\n\r\n"),
+        Get("/stream/late-closing", "Connection: close\r\n")}) {
+    const std::size_t at = request.find("/stream/") + 8;
+    FedStream& stream =
+        TestFront::Get().stream(request.substr(at, request.find(' ', at) - at));
+    RawClient client(TestFront::Get().port());
+    client.Send(request);
+    EXPECT_TRUE(Has(client.ReadUntil("\r\n\r\n"), " 200 ")) << request;
+    for (const std::string event : {"one\n", "two\n"}) {
+      stream.Feed(event);
+      EXPECT_TRUE(client.ReadUntil(event).ends_with(event)) << request;
+    }
+    stream.End();
+    client.ReadToEnd();
+    EXPECT_TRUE(stream.AwaitCancelled());
+  }
+}
+
+TEST(FrontTest, LongBodiesLeaveNoFiles) {
+  TestFront& front = TestFront::Get();
+  const std::string answer = Ask("POST /echo HTTP/1.1\r\nHost: t\r\nConnection: close\r\n"
+                                 "Content-Length: 3145728\r\n\r\n" + std::string(3145728, 'b'));
+  EXPECT_TRUE(Has(answer, "body=3145728\n"));
+  std::vector<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(kTemporary)) {
+    if (entry.path() != front.dir()) left.push_back(entry.path().filename());
+  }
+  EXPECT_EQ(left, std::vector<std::string>()) << left.front();
+  EXPECT_FALSE(std::filesystem::exists("uploads"));
 }
 
 TEST(FrontTest, AStuckReaderIsCutOnceTheSourceHasEnded) {

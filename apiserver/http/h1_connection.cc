@@ -40,6 +40,7 @@ bool NamesToken(const Headers& headers, std::string_view field, std::string_view
 H1Connection::H1Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket)
     : Connection(std::move(state), socket),
       received_(socket->bytesReceived()),
+      holding_(state_),
       idle_since_(std::chrono::steady_clock::now()) {}
 
 H1Connection::~H1Connection() {
@@ -84,14 +85,26 @@ H1Connection::Asked H1Connection::Translate(const drogon::HttpRequest& from) {
   return asked;
 }
 
+std::size_t H1Connection::Asked::Bytes() const {
+  constexpr std::size_t kFieldOverhead = 64;  // of two strings
+  std::size_t bytes = sizeof(Asked) + request.path.size() + request.query.size() +
+                      request.body.size();
+  for (const auto& [name, value] : request.headers.fields()) {
+    bytes += kFieldOverhead + name.size() + value.size();
+  }
+  return bytes;
+}
+
 void H1Connection::OnRequest(const drogon::HttpRequest& request) {
   const auto socket = socket_.lock();
   if (over_ || !socket) return;
   received_ = socket->bytesReceived();
   arriving_since_.reset();
+  holding_.Set(waiting_bytes_);
   Asked asked = Translate(request);
   if (!busy_) return Begin(std::move(asked));
-  waiting_bytes_ += asked.request.body.size();
+  waiting_bytes_ += asked.Bytes();
+  holding_.Set(waiting_bytes_);
   waiting_.push_back(std::move(asked));
   if (waiting_.size() > limits::kPipelined || waiting_bytes_ > limits::kPipelinedBytes) {
     Cut(socket, "too many requests in line");
@@ -102,11 +115,10 @@ void H1Connection::Begin(Asked asked) {
   busy_ = true;
   ++state_->http1_requests;
   terms_ = asked.terms;
-  if (asked.refusal != 0) {
-    Response refusal = Refusal(asked.refusal, state_->options.body_bytes);
-    return OnAnswer(0, refusal);
-  }
   asked.request.peer = CurrentPeer();
+  if (asked.refusal != 0) {
+    return Refuse(state_, loop_, {weak_from_this()}, asked.request, asked.refusal);
+  }
   Serve(state_, loop_, {weak_from_this()}, std::move(asked.request));
 }
 
@@ -114,8 +126,12 @@ void H1Connection::OnAnswer(std::int32_t, Response& response) {
   if (over_) return Discard(response);
   terms_.close |= retired_ || state_->draining || response.headers.Get("connection") == "close";
   answer_ = std::make_unique<H1Answer>(state_, loop_, response, terms_,
-                                       [this] { outlet_->Kick(); });
+                                       [this] {
+                                         CheckBroken();
+                                         outlet_->Kick();
+                                       });
   if (state_->draining && answer_->live()) answer_->body().End();
+  if (answer_->live()) CheckBroken();
   KickSoon();
 }
 
@@ -147,12 +163,14 @@ Outlet::Supply H1Connection::Fill(std::string& out, std::size_t max) {
 
 void H1Connection::Finished() {
   answer_.reset();
+  broken_since_.reset();
   busy_ = false;
   idle_since_ = std::chrono::steady_clock::now();
   if (waiting_.empty()) return;
   Asked next = std::move(waiting_.front());
   waiting_.pop_front();
-  waiting_bytes_ -= next.request.body.size();
+  waiting_bytes_ -= next.Bytes();
+  holding_.Set(waiting_bytes_);
   Begin(std::move(next));
 }
 
@@ -185,10 +203,28 @@ void H1Connection::Retire() {
   if (const auto socket = socket_.lock()) socket->shutdown();
 }
 
+// An answer that goes out in time is gone when the timer comes.
+void H1Connection::CheckBroken() {
+  if (over_ || !answer_ || (!broken_since_ && !answer_->body().broken())) return;
+  const auto now = std::chrono::steady_clock::now();
+  const auto patience = state_->options.timeouts.end_stall;
+  if (!broken_since_) {
+    broken_since_ = now;
+    const std::chrono::duration<double> seconds = patience;
+    loop_->runAfter(seconds.count(), [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->CheckBroken();
+    });
+  } else if (now - *broken_since_ >= patience) {
+    const auto socket = socket_.lock();
+    if (socket) Cut(socket, "it reads too slowly, and its events have overflowed");
+    answer_.reset();
+  }
+}
+
 void H1Connection::Cut(const TcpConnectionPtr& socket, const char* why) {
   over_ = true;
   ++state_->cut;
-  Log(Level::kInfo, "cutting an HTTP/1.1 connection",
+  Log(Level::kDebug, "cutting an HTTP/1.1 connection",
       {{"peer", socket->peerAddr().toIpPort()}, {"why", why}});
   // Not at once: closing ends the connection that asks for it.
   loop_->queueInLoop([socket] { socket->forceClose(); });
@@ -208,23 +244,29 @@ void H1Connection::Sweep(Time now) {
     if (now - *closing_since_ >= timeouts.linger) Cut(socket, "it does not close");
     return;
   }
-  if (!answer_) return busy_ ? void() : SweepIdle(socket, now);
-  const auto stalled = outlet_->Stalled(now);
-  if (stalled >= timeouts.stall) return Cut(socket, "it does not read");
-  if (!answer_->live() || stalled < timeouts.end_stall) return;
-  answer_->body().Probe();
-  if (answer_->body().ended()) Cut(socket, "it does not read, and its events overflow");
+  if (!SweepArriving(socket, now)) return;
+  if (answer_) return SweepAnswer(socket, now);
+  if (busy_ || arriving_since_) return;
+  if (now - idle_since_ >= timeouts.idle) Retire();
 }
 
-void H1Connection::SweepIdle(const TcpConnectionPtr& socket, Time now) {
-  if (socket->bytesReceived() == received_) {
-    if (now - idle_since_ >= state_->options.timeouts.idle) Retire();
-    return;
-  }
+void H1Connection::SweepAnswer(const TcpConnectionPtr& socket, Time now) {
+  if (outlet_->Stalled(now) >= state_->options.timeouts.stall) return Cut(socket, "it does not read");
+  CheckBroken();
+}
+
+// Also while an answer goes out, which may be a watch and so take forever.
+bool H1Connection::SweepArriving(const TcpConnectionPtr& socket, Time now) {
+  const std::size_t arriving = socket->bytesReceived() - received_;
+  if (arriving == 0) return true;
+  holding_.Set(waiting_bytes_ + arriving);
   if (!arriving_since_) arriving_since_ = now;
-  if (ArrivesTooSlowly(now - *arriving_since_, socket->bytesReceived() - received_)) {
+  if (ArrivesTooSlowly(now - *arriving_since_, arriving)) {
     Cut(socket, "its request does not arrive");
+  } else if (arriving > limits::kStreamBlock && holding_.TooMuch()) {
+    Cut(socket, "its request is long, and there are too many");
   }
+  return !over_;
 }
 
 }  // namespace mailroom::apiserver

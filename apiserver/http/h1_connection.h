@@ -39,6 +39,7 @@ class H1Connection : public Connection, public std::enable_shared_from_this<H1Co
     Request request;
     H1Terms terms;
     int refusal = 0;  // the status of what could not be parsed
+    std::size_t Bytes() const;
   };
   Asked Translate(const drogon::HttpRequest& from);
   void Begin(Asked asked);
@@ -48,22 +49,29 @@ class H1Connection : public Connection, public std::enable_shared_from_this<H1Co
   void KickSoon();
   void OnEnded();
   void Cut(const TcpConnectionPtr& socket, const char* why);
-  void SweepIdle(const TcpConnectionPtr& socket, Time now);
+  // Cuts a reader of events whose source has overflowed, unless it soon takes what is left.
+  void CheckBroken();
+  // What has begun to arrive; false when it has been given up.
+  bool SweepArriving(const TcpConnectionPtr& socket, Time now);
+  // What has been taken of an answer.
+  void SweepAnswer(const TcpConnectionPtr& socket, Time now);
 
   std::shared_ptr<Outlet> outlet_;
   bool busy_ = false;  // a request is being served or its answer written
   H1Terms terms_;      // of that request
   std::unique_ptr<H1Answer> answer_;
   std::deque<Asked> waiting_;
-  std::size_t waiting_bytes_ = 0;  // their bodies
+  std::size_t waiting_bytes_ = 0;  // of them
   bool retired_ = false;           // close after the answer under way
   bool over_ = false;              // nothing more is answered
   bool kick_posted_ = false;
 
   // A request that has begun to arrive shows in the bytes since the last one was complete.
   std::size_t received_ = 0;
+  FrontState::Holding holding_;  // those bytes, as of the last sweep, and waiting_bytes_
   std::optional<Time> arriving_since_;
   Time idle_since_;
+  std::optional<Time> broken_since_;  // the answer's source
   std::optional<Time> closing_since_;
   std::size_t closing_sent_ = 0;
 };

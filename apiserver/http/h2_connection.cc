@@ -62,6 +62,9 @@ struct H2Callbacks {
       nghttp2_option_set_no_closed_streams(made, 1);
       nghttp2_option_set_max_outbound_ack(made, limits::kHttp2Acks);
       nghttp2_option_set_max_reserved_remote_streams(made, 0);
+      nghttp2_option_set_stream_reset_rate_limit(made, limits::kHttp2ResetBurst,
+                                                 limits::kHttp2ResetRate);
+      nghttp2_option_set_max_continuations(made, limits::kHttp2Continuations);
       return made;
     }();
     return options;
@@ -89,6 +92,7 @@ bool CarriesNothing(const nghttp2_frame& frame) {
 
 H2Connection::H2Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket)
     : Connection(std::move(state), socket),
+      holding_(state_),
       control_frames_(limits::kHttp2ControlBurst, limits::kHttp2ControlRate),
       heard_at_(std::chrono::steady_clock::now()) {
   nghttp2_session_server_new2(&session_, H2Callbacks::All(), this, H2Callbacks::Options());
@@ -168,7 +172,7 @@ void H2Connection::KickSoon() {
 void H2Connection::Abort(std::uint32_t error) {
   if (std::exchange(aborted_, true)) return;
   ++state_->cut;
-  Log(Level::kInfo, "breaking off an HTTP/2 connection",
+  Log(Level::kDebug, "breaking off an HTTP/2 connection",
       {{"peer", CurrentPeer().address}, {"code", nghttp2_http2_strerror(error)}});
   nghttp2_session_terminate_session(session_, error);
   KickSoon();
@@ -177,13 +181,33 @@ void H2Connection::Abort(std::uint32_t error) {
 H2Stream* H2Connection::Find(std::int32_t id) {
   if (recent_ != nullptr && recent_->id == id) return recent_;
   const auto found = streams_.find(id);
-  return found == streams_.end() ? nullptr : recent_ = &found->second;
+  return found == streams_.end() ? nullptr : recent_ = &*found->second;
+}
+
+namespace {
+
+// What closed streams of this thread were kept in. Memory of that size is dear to allocate when
+// many are closed and opened at a time.
+std::vector<H2Connection::Streams::node_type>& SpareNodes() {
+  static thread_local std::vector<H2Connection::Streams::node_type> nodes;
+  return nodes;
+}
+
+}  // namespace
+
+H2Stream& H2Connection::NewStream(std::int32_t id) {
+  auto& spare = SpareNodes();
+  if (spare.empty()) return streams_.try_emplace(id).first->second.emplace(id);
+  auto node = std::move(spare.back());
+  spare.pop_back();
+  node.key() = id;
+  return streams_.insert(std::move(node)).position->second.emplace(id);
 }
 
 int H2Connection::OnBeginHeaders(const nghttp2_frame& frame) {
   if (frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
     const std::int32_t id = frame.hd.stream_id;
-    recent_ = &streams_.try_emplace(id, id).first->second;
+    recent_ = &NewStream(id);
   }
   return 0;
 }
@@ -192,7 +216,10 @@ int H2Connection::OnHeader(const nghttp2_frame& frame, std::string_view name,
                            std::string_view value) {
   H2Stream* stream = Find(frame.hd.stream_id);
   if (stream == nullptr || stream->headers_done) return 0;  // trailers are ignored
-  return stream->AddHeader(name, value) ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  const std::size_t before = stream->header_bytes;
+  const bool fits = stream->AddHeader(name, value, limits::kHttp2HeadersBytes - header_bytes_);
+  header_bytes_ += stream->header_bytes - before;
+  return fits ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
 int H2Connection::OnData(std::int32_t id, std::string_view data) {
@@ -201,8 +228,9 @@ int H2Connection::OnData(std::int32_t id, std::string_view data) {
   std::string& body = stream->request.body;
   if (!stream->dispatched && body.size() + data.size() <= state_->options.body_bytes) {
     body_bytes_ += data.size();
+    holding_.Set(body_bytes_);
     body.append(data);
-    if (body_bytes_ > limits::kHttp2BodyBytes) {
+    if (body_bytes_ > limits::kHttp2BodyBytes || holding_.TooMuch()) {
       nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
     }
     return 0;
@@ -235,6 +263,12 @@ int H2Connection::OnFrame(const nghttp2_frame& frame) {
   return 0;
 }
 
+void H2Connection::Arrived(const H2Stream& stream) {
+  header_bytes_ -= stream.header_bytes;
+  body_bytes_ -= stream.request.body.size();
+  holding_.Set(body_bytes_);
+}
+
 void H2Connection::Dispatch(H2Stream& stream) {
   // Streams that are reset leave their exchange running, so the stream limit alone does not
   // bound the work one peer can cause.
@@ -243,7 +277,7 @@ void H2Connection::Dispatch(H2Stream& stream) {
   ++state_->http2_requests;
   stream.dispatched = true;
   stream.head = stream.request.method == "HEAD";
-  body_bytes_ -= stream.request.body.size();
+  Arrived(stream);
   stream.request.peer = CurrentPeer();
   Serve(state_, loop_, {weak_from_this(), stream.id}, std::move(stream.request));
 }
@@ -261,6 +295,7 @@ void H2Connection::OnAnswer(std::int32_t id, Response& response) {
   }
   // The connection owns the stream and the stream its body, so both outlive the callback.
   stream->body.emplace(state_, loop_, response, [this, stream] {
+    CheckBroken(*stream);
     if (!std::exchange(stream->deferred, false)) return;
     nghttp2_session_resume_data(session_, stream->id);
     KickSoon();
@@ -268,6 +303,7 @@ void H2Connection::OnAnswer(std::int32_t id, Response& response) {
   if (stream->body->live()) {
     stream->streaming.emplace(state_, state_->streams);
     if (state_->draining) stream->body->End();
+    CheckBroken(*stream);
   }
   nghttp2_data_provider provider{};
   provider.source.ptr = stream;
@@ -289,6 +325,7 @@ ssize_t H2Connection::OnRead(H2Stream& stream, std::uint8_t* out, std::size_t ro
   recent_ = &stream;
   const std::size_t count = stream.body->Prepare(room);
   stream.body->Take(reinterpret_cast<char*>(out), count);
+  stream.sent += count;
   if (stream.body->finished()) {
     *flags |= NGHTTP2_DATA_FLAG_EOF;
     // A request that is still arriving has had its answer.
@@ -305,9 +342,13 @@ ssize_t H2Connection::OnRead(H2Stream& stream, std::uint8_t* out, std::size_t ro
 void H2Connection::OnStreamClosed(std::int32_t id) {
   const H2Stream* stream = Find(id);
   if (stream == nullptr) return;
-  if (!stream->dispatched) body_bytes_ -= stream->request.body.size();
+  if (!stream->dispatched) Arrived(*stream);
   recent_ = nullptr;
-  streams_.erase(id);
+  auto node = streams_.extract(id);
+  node.mapped().reset();
+  if (auto& spare = SpareNodes(); spare.size() < limits::kHttp2SpareStreams) {
+    spare.push_back(std::move(node));
+  }
 }
 
 void H2Connection::OnClosed() {
@@ -319,9 +360,9 @@ void H2Connection::OnClosed() {
 
 void H2Connection::EndStreams() {
   for (auto& [id, stream] : streams_) {
-    if (!stream.streaming) continue;
-    stream.body->End();
-    if (std::exchange(stream.deferred, false)) nghttp2_session_resume_data(session_, id);
+    if (!stream->streaming) continue;
+    stream->body->End();
+    if (std::exchange(stream->deferred, false)) nghttp2_session_resume_data(session_, id);
   }
   KickSoon();
 }

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -25,6 +26,8 @@ namespace mailroom::apiserver {
 
 class H2Connection : public Connection, public std::enable_shared_from_this<H2Connection> {
  public:
+  using Streams = std::unordered_map<std::int32_t, std::optional<H2Stream>>;  // all are there
+
   H2Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket);
   ~H2Connection() override;
 
@@ -54,16 +57,24 @@ class H2Connection : public Connection, public std::enable_shared_from_this<H2Co
   void OnStreamClosed(std::int32_t id);
   ssize_t OnRead(H2Stream& stream, std::uint8_t* out, std::size_t room, std::uint32_t* flags);
 
+  H2Stream& NewStream(std::int32_t id);
   H2Stream* Find(std::int32_t id);
   void Dispatch(H2Stream& stream);
   void Submit(std::int32_t id, const H2Head& head, const nghttp2_data_provider* provider);
   void SweepStream(H2Stream& stream, std::chrono::steady_clock::time_point now);
+  // Resets a stream of events whose source has overflowed, unless its reader soon takes the rest.
+  void CheckBroken(H2Stream& stream);
+  // Of a request that has been dispatched, or never will be.
+  void Arrived(const H2Stream& stream);
 
   nghttp2_session* session_ = nullptr;
   std::shared_ptr<Outlet> outlet_;
-  std::unordered_map<std::int32_t, H2Stream> streams_;
+  Streams streams_;
   H2Stream* recent_ = nullptr;  // the last one found
-  std::size_t body_bytes_ = 0;  // received and not yet dispatched, all streams
+  // Received and not yet dispatched, all streams.
+  std::size_t header_bytes_ = 0;
+  std::size_t body_bytes_ = 0;
+  FrontState::Holding holding_;  // body_bytes_
   std::size_t running_ = 0;     // dispatched and not yet answered, reset ones included
   TokenBucket control_frames_;
   bool receiving_ = false;  // OnBytes kicks when it is done
@@ -72,6 +83,7 @@ class H2Connection : public Connection, public std::enable_shared_from_this<H2Co
   bool ended_ = false;  // everything handed over, closing
   std::size_t seen_received_ = 0;
   std::chrono::steady_clock::time_point heard_at_;
+  std::chrono::steady_clock::time_point in_use_at_;  // the last sweep that saw a stream
   bool pinged_ = false;
 };
 

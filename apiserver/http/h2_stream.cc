@@ -20,9 +20,10 @@ constexpr std::array<std::string_view, 7> kConnectionFields = {
 
 }  // namespace
 
-bool H2Stream::AddHeader(std::string_view name, std::string_view value) {
-  header_bytes += name.size() + value.size() + kFieldOverhead;
-  if (header_bytes > limits::kHttp2HeaderBytes) return false;
+bool H2Stream::AddHeader(std::string_view name, std::string_view value, std::size_t room) {
+  const std::size_t bytes = name.size() + value.size() + kFieldOverhead;
+  if (bytes > room || header_bytes + bytes > limits::kHttp2HeaderBytes) return false;
+  header_bytes += bytes;
   if (name == ":method") {
     request.method = value;
   } else if (name == ":path") {

@@ -25,8 +25,9 @@ struct H2Stream {
 
   explicit H2Stream(std::int32_t stream_id) : id(stream_id) {}
 
-  // False when the header list is over its bound.
-  bool AddHeader(std::string_view name, std::string_view value);
+  // False when the header list is over its bound, or would take more than `room`; the field is
+  // then not kept.
+  bool AddHeader(std::string_view name, std::string_view value, std::size_t room);
 
   const std::int32_t id;
   Request request;
@@ -42,7 +43,10 @@ struct H2Stream {
   std::optional<BodyQueue> body;
   std::optional<FrontState::Counted> streaming;  // it is one of events
   bool deferred = false;           // nghttp2 waits for ready
-  std::optional<Time> stalled_at;  // since when there was no window
+  std::size_t sent = 0;            // bytes of the body
+  std::size_t seen_sent = 0;       // of them, by the last sweep
+  std::optional<Time> stalled_at;  // since when there was no window, and nothing was sent
+  std::optional<Time> broken_since;  // the body's source
 };
 
 // The status line and fields of an answer as nghttp2 wants them. Fields that belong to an

@@ -2,6 +2,8 @@
 #include <trantor/net/EventLoop.h>
 #include <trantor/net/TcpConnection.h>
 
+#include <utility>
+
 #include "apiserver/http/h2_connection.h"
 #include "storage/object/log.h"
 
@@ -10,18 +12,20 @@ namespace mailroom::apiserver {
 void H2Connection::Sweep(std::chrono::steady_clock::time_point now) {
   const auto socket = socket_.lock();
   if (!socket) return;
+  // Not at once: closing ends the connection that asks for it.
+  const auto close = [&] { loop_->queueInLoop([socket] { socket->forceClose(); }); };
   const auto cut = [&](std::string_view why) {
     ++state_->cut;
-    Log(Level::kInfo, "cutting an HTTP/2 connection",
+    Log(Level::kDebug, "cutting an HTTP/2 connection",
         {{"peer", CurrentPeer().address}, {"why", std::string(why)}});
-    // Not at once: closing ends the connection that asks for it.
-    loop_->queueInLoop([socket] { socket->forceClose(); });
+    close();
   };
   const FrontTimeouts& timeouts = state_->options.timeouts;
-  if (ended_ || aborted_ || !socket->connected()) {
+  if (ended_ || aborted_) {
     if (now - heard_at_ >= timeouts.linger) cut("it does not close");
     return;
   }
+  if (!socket->connected()) return close();  // the peer has said its last word
   if (socket->bytesReceived() != seen_received_) {
     seen_received_ = socket->bytesReceived();
     heard_at_ = now;
@@ -30,11 +34,12 @@ void H2Connection::Sweep(std::chrono::steady_clock::time_point now) {
   if (outlet_->Stalled(now) >= timeouts.stall) return cut("it does not read");
   const auto silence = now - heard_at_;
   if (streams_.empty()) {
-    if (silence < timeouts.idle) return;
+    if (silence < timeouts.idle || now - in_use_at_ < timeouts.idle) return;
     // Nothing is lost: GOAWAY names the last stream served.
     heard_at_ = now;
     return Retire();
   }
+  in_use_at_ = now;
   if (pinged_ && silence >= timeouts.ping_after + timeouts.ping_wait) {
     return cut("it does not answer a ping");
   }
@@ -43,7 +48,7 @@ void H2Connection::Sweep(std::chrono::steady_clock::time_point now) {
     nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
     KickSoon();
   }
-  for (auto& [id, stream] : streams_) SweepStream(stream, now);
+  for (auto& [id, stream] : streams_) SweepStream(*stream, now);
 }
 
 // nghttp2 does not ask for data while a window is closed, so a reader of one stream that has
@@ -61,17 +66,36 @@ void H2Connection::SweepStream(H2Stream& stream, std::chrono::steady_clock::time
   }
   const bool closed = nghttp2_session_get_stream_remote_window_size(session_, stream.id) <= 0 ||
                       nghttp2_session_get_remote_window_size(session_) <= 0;
-  if (!stream.body || stream.deferred || !closed) {
+  const bool moved = std::exchange(stream.seen_sent, stream.sent) != stream.sent;
+  if (stream.streaming) CheckBroken(stream);
+  if (!stream.body || stream.deferred || !closed || moved) {
     stream.stalled_at.reset();
     return;
   }
   if (!stream.stalled_at) stream.stalled_at = now;
-  const auto stalled = now - *stream.stalled_at;
-  const FrontTimeouts& timeouts = state_->options.timeouts;
-  if (stalled >= timeouts.stall) return reset(NGHTTP2_ENHANCE_YOUR_CALM);
-  if (stalled < timeouts.end_stall || !stream.streaming) return;
-  stream.body->Probe();
-  if (stream.body->ended()) reset(NGHTTP2_ENHANCE_YOUR_CALM);
+  if (now - *stream.stalled_at >= state_->options.timeouts.stall) reset(NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+// A stream whose body goes out in time is gone when the timer comes.
+void H2Connection::CheckBroken(H2Stream& stream) {
+  if (!stream.streaming || (!stream.broken_since && !stream.body->broken())) return;
+  const auto now = std::chrono::steady_clock::now();
+  const auto patience = state_->options.timeouts.end_stall;
+  if (!stream.broken_since) {
+    stream.broken_since = now;
+    const std::chrono::duration<double> seconds = patience;
+    loop_->runAfter(seconds.count(), [weak = weak_from_this(), id = stream.id] {
+      const auto self = weak.lock();
+      H2Stream* late = self ? self->Find(id) : nullptr;
+      if (late != nullptr) self->CheckBroken(*late);
+    });
+  } else if (now - *stream.broken_since >= patience) {
+    // The reset may wait behind what the socket does not take; the source does not.
+    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id, NGHTTP2_ENHANCE_YOUR_CALM);
+    stream.body->Cancel();
+    stream.streaming.reset();
+    KickSoon();
+  }
 }
 
 }  // namespace mailroom::apiserver

@@ -153,6 +153,33 @@ TEST(Http2Test, AStuckStreamIsResetOnceItsSourceHasEnded) {
   EXPECT_EQ(FrameClient::ErrorOf(reset), NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
+TEST(Http2Test, HalfClosedConnectionsEndTheirStreams) {
+  FedStream& tcp = TestFront::Get().stream("h2-half-tcp");
+  FrameClient half;
+  half.Send(GetFrame(1, "/stream/h2-half-tcp"));
+  EXPECT_TRUE(tcp.AwaitOpen());
+  half.raw().HalfClose();
+  EXPECT_TRUE(tcp.AwaitCancelled());
+
+  const std::size_t cut = TestFront::Get().front().counts().cut;
+  FedStream& tls = TestFront::Get().stream("h2-half-tls");
+  FrameClient alert;
+  alert.Send(GetFrame(1, "/stream/h2-half-tls"));
+  EXPECT_TRUE(tls.AwaitOpen());
+  alert.raw().AlertClose();
+  EXPECT_TRUE(tls.AwaitCancelled());
+  EXPECT_EQ(TestFront::Get().front().counts().cut, cut);  // it went by itself
+}
+
+TEST(Http2Test, AStoppedReaderOfADocumentHoldsLittle) {
+  FrameClient client;
+  const std::size_t before = TestFront::Get().flooded();
+  client.Send(GetFrame(1, "/long/200000000"));
+  EXPECT_EQ(client.Await(NGHTTP2_DATA).stream, 1u);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  EXPECT_LT(TestFront::Get().flooded() - before, 1u * 1024 * 1024);  // its window, and a block
+}
+
 TEST(Http2Test, MoreStreamsThanAllowedAreRefused) {
   std::string frames;
   for (std::uint32_t i = 0; i < limits::kHttp2Streams + 1; ++i) {
@@ -179,6 +206,32 @@ TEST(Http2Test, AnEndlessHeaderListIsRefused) {
   EXPECT_EQ(client.Await(NGHTTP2_RST_STREAM).stream, 1u);
   client.Send(GetFrame(3, "/later"));
   EXPECT_EQ(client.Body(3), "later");
+}
+
+TEST(Http2Test, HeaderListsThatOnlyArriveAreBoundedTogether) {
+  FrameClient client;
+  // Each list is under its own bound, and its request never ends.
+  const auto request = [](std::uint32_t id) {
+    std::string block = RequestFields("POST", "/later");
+    if (id == 1) block += std::string("\x40\x01x\x7f", 4) + "\xa1\x1e" + std::string(4000, 'v');
+    return Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, id, block + std::string(60, '\xbe'));
+  };
+  const std::size_t each = 60 * 4033;
+  const auto allowed = static_cast<std::uint32_t>(limits::kHttp2HeadersBytes / each);
+  std::string frames;
+  for (std::uint32_t i = 0; i <= allowed; ++i) frames += request(2 * i + 1);
+  client.Send(frames);
+  const auto refused = client.Await(NGHTTP2_RST_STREAM);
+  EXPECT_EQ(refused.stream, 2 * allowed + 1);
+  // The room comes back with the streams that held it.
+  std::string ends;
+  for (std::uint32_t i = 0; i < allowed; ++i) {
+    ends += Frame(NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, 2 * i + 1, "x");
+  }
+  client.Send(ends);
+  const std::uint32_t next = 2 * allowed + 3;
+  client.Send(request(next) + Frame(NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, next, "x"));
+  EXPECT_EQ(client.Body(next), "later");
 }
 
 struct Flood {

@@ -5,9 +5,15 @@
 #include <thread>
 
 #include "apiserver/http/test_client.h"
+#include "storage/object/log.h"
 
 namespace mailroom::apiserver {
 namespace {
+
+const bool kConfigured = [] {
+  TestFront::Configure([](FrontOptions& options) { options.access_log = true; });
+  return true;
+}();
 
 bool Has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
@@ -198,6 +204,40 @@ TEST_F(HostileTest, RequestsInLineBehindAStreamAreBounded) {
   client.ReadUntil("\r\n\r\n");
   for (int i = 0; i < 1000; ++i) client.Send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n");
   EXPECT_TRUE(stream.AwaitCancelled());
+}
+
+TEST_F(HostileTest, HeadersOfRequestsInLineAreBoundedTogether) {
+  FedStream& stream = TestFront::Get().stream("long-line");
+  RawClient client(TestFront::Get().port());
+  client.Send("GET /stream/long-line HTTP/1.1\r\nHost: t\r\n\r\n");
+  client.ReadUntil("\r\n\r\n");
+  std::string request = "GET /echo HTTP/1.1\r\nHost: t\r\n";
+  for (int i = 0; i < 60; ++i) {
+    request += "X-" + std::to_string(i) + ": " + std::string(15'000, 'v') + "\r\n";
+  }
+  const std::size_t allowed = limits::kPipelinedBytes / request.size();
+  ASSERT_LT(allowed + 1, limits::kPipelined);
+  for (std::size_t i = 0; i <= allowed; ++i) client.Send(request + "\r\n");
+  EXPECT_TRUE(stream.AwaitCancelled());
+}
+
+TEST_F(HostileTest, RefusalsAreInTheAccessLogAndHaveAnAuditId) {
+  SetLogLevel(Level::kError);  // which is about other lines
+  testing::internal::CaptureStderr();
+  RawClient client(TestFront::Get().port());
+  client.Send("GET /refused?token=s3cret HTTP/1.1\r\nHost: t\r\nAudit-ID: mine\r\nNo colon\r\n\r\n");
+  const std::string answer = client.ReadToEnd();
+  const std::string log = testing::internal::GetCapturedStderr();
+  SetLogLevel(Level::kInfo);
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 ")) << answer;
+  EXPECT_TRUE(Has(answer, "audit-id: mine\r\n")) << answer;
+  EXPECT_TRUE(Has(log, " access \"request\" request=\"GET /refused\" peer=\"127.0.0.1:")) << log;
+  EXPECT_TRUE(Has(log, " code=\"400\"")) << log;
+  EXPECT_FALSE(Has(log, "s3cret")) << log;
+  RawClient second(TestFront::Get().port());
+  second.Send("GET /refused HTTP/1.1\r\n\r\n");
+  const std::string named = second.ReadToEnd();
+  EXPECT_TRUE(Has(named, "audit-id: audited\r\n")) << named;
 }
 
 TEST_F(HostileTest, HalfClosedConnectionsEndTheirStreams) {

@@ -19,6 +19,7 @@ using std::chrono::milliseconds;
 const bool kConfigured = [] {
   TestFront::Configure([](FrontOptions& options) {
     options.connections = 60;
+    options.request_bytes = 1024 * 1024;
     options.timeouts = {.handshake = milliseconds(400),
                         .idle = milliseconds(1000),
                         .request_arrival = milliseconds(800),
@@ -123,6 +124,46 @@ TEST(PatienceTest, SlowHeadersAndSlowBodiesAreGivenUp) {
   EXPECT_EQ(FrameClient::ErrorOf(frames.Await(NGHTTP2_RST_STREAM)), NGHTTP2_CANCEL);
 }
 
+TEST(PatienceTest, ASlowRequestBehindAWatchIsGivenUp) {
+  RawClient client(TestFront::Get().port());
+  client.Send("GET /stream/before-slow HTTP/1.1\r\nHost: t\r\n\r\n");
+  client.ReadUntil("\r\n\r\n");
+  client.Send("GET /echo HTTP/1.1\r\nHost: t\r\nX-Slow: ");
+  EXPECT_TRUE(client.ClosedWhileTrickling("s"));
+  EXPECT_TRUE(TestFront::Get().stream("before-slow").AwaitCancelled());
+}
+
+TEST(PatienceTest, BodiesOfAllConnectionsTogetherAreBounded) {
+  const std::string post = "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: ";
+  // Almost all of what may be held, by a request that does not end.
+  FrameClient holder;
+  holder.Send(Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1, RequestFields("POST", "/echo")));
+  for (int i = 0; i < 255; ++i) holder.Send(Frame(NGHTTP2_DATA, 0, 1, std::string(4096, 'h')));
+  // A second one is past it, whatever it speaks. Which comes to be known of a stream is that
+  // the front has seen all of it.
+  holder.Send(Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 3, RequestFields("POST", "/echo")) +
+              Frame(NGHTTP2_DATA, 0, 3, std::string(10'000, 'h')));
+  const auto reset = holder.Await(NGHTTP2_RST_STREAM);
+  EXPECT_EQ(reset.stream, 3u);
+  EXPECT_EQ(FrameClient::ErrorOf(reset), NGHTTP2_REFUSED_STREAM);
+  RawClient small(TestFront::Get().port());
+  small.Send(post + "10000\r\n\r\n" + std::string(10'000, 's'));
+  const std::string refused = small.ReadUntil("}\n");
+  EXPECT_TRUE(refused.starts_with("HTTP/1.1 429 ")) << refused;
+  EXPECT_NE(refused.find("retry-after: 1\r\n"), std::string::npos) << refused;
+  RawClient large(TestFront::Get().port());
+  large.Send(post + "1000000\r\n\r\n" + std::string(100'000, 'l'));
+  EXPECT_TRUE(large.ReadToEnd().empty());
+  // Requests without a body go on, and room that is made is given.
+  RawClient next(TestFront::Get().port());
+  next.Send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n");
+  EXPECT_TRUE(next.ReadUntil("later").starts_with("HTTP/1.1 200 "));
+  holder.Send(Frame(NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, 1, ""));
+  EXPECT_NE(holder.Body(1).find("body=1044480\n"), std::string::npos);
+  next.Send(post + "10000\r\n\r\n" + std::string(10'000, 's'));
+  EXPECT_TRUE(next.ReadUntil("address=").starts_with("HTTP/1.1 200 "));
+}
+
 TEST(PatienceTest, AnOpenWatchIsNotIdle) {
   FedStream& stream = TestFront::Get().stream("quiet");
   RawClient client(TestFront::Get().port());
@@ -136,12 +177,15 @@ TEST(PatienceTest, AnOpenWatchIsNotIdle) {
 }
 
 TEST(PatienceTest, AReaderThatTakesNothingIsCut) {
+  ASSERT_TRUE(AwaitNobody());
+  const std::size_t before = TestFront::Get().front().counts().cut;
   for (const char* path : {"/flood", "/big/200000000", "/long/200000000"}) {
     RawClient client(TestFront::Get().port(), {.receive_buffer = 16 * 1024});
     client.Send("GET " + std::string(path) + " HTTP/1.1\r\nHost: t\r\n\r\n");
     client.ReadUntil("\r\n\r\n");
     EXPECT_TRUE(AwaitNobody()) << path;
   }
+  EXPECT_EQ(TestFront::Get().front().counts().cut, before + 3);
 }
 
 TEST(PatienceTest, AnHttp2StreamWithoutWindowIsReset) {
@@ -154,6 +198,22 @@ TEST(PatienceTest, AnHttp2StreamWithoutWindowIsReset) {
     auto head = client.Await(NGHTTP2_HEADERS);
     EXPECT_EQ(head.stream, 3u) << path;
   }
+}
+
+TEST(PatienceTest, AnHttp2ReaderThatIsSlowButSteadyGetsItAll) {
+  constexpr std::uint32_t kWindow = 65'535, kStep = 16 * 1024;
+  constexpr int kSteps = 30;  // at ten a second, three times as long as a reader may stand still
+  const std::size_t size = kWindow + kSteps * kStep;
+  FrameClient client;
+  client.Send(GetFrame(1, "/big/" + std::to_string(size)));
+  std::jthread slowly([&] {
+    for (int i = 0; i < kSteps; ++i) {
+      std::this_thread::sleep_for(milliseconds(100));
+      client.Send(Frame(NGHTTP2_WINDOW_UPDATE, 0, 0, Number(kStep, 4)) +
+                  Frame(NGHTTP2_WINDOW_UPDATE, 0, 1, Number(kStep, 4)));
+    }
+  });
+  EXPECT_EQ(client.Body(1).size(), size);
 }
 
 TEST(PatienceTest, AnHttp2PeerThatDoesNotAnswerPingsIsCut) {
@@ -187,6 +247,7 @@ TEST(PatienceTest, APeerThatDoesNotCloseIsCut) {
 
 TEST(PatienceTest, ConnectionsPastTheLimitAreRefused) {
   ASSERT_TRUE(AwaitNobody());
+  const FrontCounts before = TestFront::Get().front().counts();
   std::vector<std::unique_ptr<RawClient>> held;
   for (int i = 0; i < 60; ++i) {
     held.push_back(std::make_unique<RawClient>(TestFront::Get().port()));
@@ -199,6 +260,11 @@ TEST(PatienceTest, ConnectionsPastTheLimitAreRefused) {
     if (!client.connected()) ++refused;
   }
   EXPECT_EQ(refused, 200);
+  const FrontCounts now = TestFront::Get().front().counts();
+  EXPECT_EQ(now.accepted - before.accepted, 260u);
+  EXPECT_EQ(now.refused - before.refused, 200u);
+  EXPECT_EQ(now.connections, 60u);
+  EXPECT_EQ(now.http1_requests - before.http1_requests, 60u);
   // Those inside are served on, and room that is made is given.
   EXPECT_EQ(TestFront::Get().front().counts().streams, 60u);
   held.clear();
@@ -211,7 +277,9 @@ TEST(PatienceTest, ConnectionsPastTheLimitAreRefused) {
 TEST(PatienceTest, SilentConnectionsCountAgainstTheLimit) {
   ASSERT_TRUE(AwaitNobody());
   std::vector<Silent> many;
-  for (int i = 0; i < 300; ++i) many.emplace_back();
+  for (int i = 0; i < 60; ++i) many.emplace_back();
+  EXPECT_TRUE(Await([] { return TestFront::Get().front().counts().handshakes == 60; }));
+  for (int i = 0; i < 240; ++i) many.emplace_back();
   for (Silent& one : many) EXPECT_TRUE(one.Ends());
   RawClient next(TestFront::Get().port());
   EXPECT_TRUE(next.connected());

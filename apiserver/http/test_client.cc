@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <random>
 #include <stdexcept>
 #include <thread>
 
@@ -184,6 +185,10 @@ class FedStream::Side : public Stream {
     shared_->cancelled = true;
     shared_->changed.notify_all();
   }
+  bool broken() const override {
+    std::lock_guard lock(shared_->mutex);
+    return shared_->broken;
+  }
 
  private:
   const std::shared_ptr<Shared> shared_;
@@ -206,7 +211,7 @@ void FedStream::End() {
 void FedStream::Overflow() {
   {
     std::lock_guard lock(shared_->mutex);
-    shared_->pieces.clear();
+    shared_->broken = true;
   }
   End();
 }
@@ -271,6 +276,7 @@ TestFront::TestFront() {
   options_.request_header_ca_file = dir_ + "/proxy-ca.crt";
   options_.request_header_names = {"aggregator"};
   options_.io_threads = 2;
+  options_.new_audit_id = [] { return "audited"; };
   options_.timeouts.request_arrival = std::chrono::seconds(2);
   OptionsChange()(options_);
   auto started = Front::Start(options_, [this](Request request, auto respond) {
@@ -291,6 +297,31 @@ FedStream& TestFront::stream(const std::string& name) {
 }
 
 std::size_t TestFront::flooded() const { return flood_bytes; }
+
+bool TestFront::AwaitHeld(std::size_t requests) {
+  const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
+  while (std::chrono::steady_clock::now() < deadline) {
+    {
+      std::lock_guard lock(mutex_);
+      if (held_.size() == requests) return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+void TestFront::Release() {
+  std::vector<std::function<void(Response)>> all;
+  {
+    std::lock_guard lock(mutex_);
+    all.swap(held_);
+  }
+  for (const auto& respond : all) {
+    Response response;
+    response.Append("held");
+    respond(std::move(response));
+  }
+}
 
 bool TestFront::AwaitStreams(std::size_t streams) const {
   const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
@@ -333,6 +364,20 @@ void TestFront::Serve(Request request, std::function<void(Response)> respond) {
       out.push_back(std::make_shared<const std::string>(part, 'l'));
       return (*left -= part) > 0;
     });
+  } else if (path.starts_with("/noise/")) {
+    auto left = std::make_shared<std::size_t>(std::stoul(request.path.substr(7)));
+    response.stream = StreamDocument([left](std::vector<SharedBytes>& out, std::size_t max) {
+      static thread_local std::minstd_rand random;
+      std::string part(std::min(*left, max), ' ');
+      for (char& byte : part) byte = static_cast<char>(random() >> 8);
+      flood_bytes += part.size();
+      *left -= part.size();
+      out.push_back(std::make_shared<const std::string>(std::move(part)));
+      return *left > 0;
+    });
+  } else if (path == "/hold") {
+    std::lock_guard lock(mutex_);
+    return held_.push_back(std::move(respond));
   } else if (path == "/fan") {
     response.stream = fan_.Open();
   } else if (path == "/flood") {

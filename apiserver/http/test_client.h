@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apiserver/http/front.h"
 #include "apiserver/http/test_fan.h"
@@ -62,7 +63,7 @@ class FedStream {
   std::unique_ptr<Stream> Open();  // the side given to the front; once
   void Feed(std::string piece);
   void End();
-  void Overflow();  // drops what was not pulled, and ends
+  void Overflow();  // ends after what was fed, with something missing
   bool AwaitCancelled();
   bool AwaitOpen();
   std::size_t pulled() const;  // bytes
@@ -75,7 +76,7 @@ class FedStream {
     std::deque<SharedBytes> pieces;
     std::function<void()> ready;
     std::size_t pulled = 0;
-    bool opened = false, ended = false, cancelled = false;
+    bool opened = false, ended = false, broken = false, cancelled = false;
   };
   std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 };
@@ -87,7 +88,9 @@ class FedStream {
 //   /fan           the events of fan()
 //   /flood         bytes without end
 //   /long/<n>      n bytes as a finite stream
+//   /noise/<n>     the same, and compression does not make them fewer
 //   /later         answered by another thread
+//   /hold          answered by Release
 //   /drop          never answered
 class TestFront {
  public:
@@ -107,6 +110,8 @@ class TestFront {
   FedStream& stream(const std::string& name);
   Fan& fan() { return fan_; }
   std::size_t flooded() const;  // bytes drawn by readers of /flood
+  bool AwaitHeld(std::size_t requests);  // of /hold
+  void Release();                        // answers them
   // Waits until `streams` bodies of events are under way.
   bool AwaitStreams(std::size_t streams) const;
   // Runs the openssl- or curl-style command with the CA file in $CA and the port in $PORT.
@@ -121,6 +126,7 @@ class TestFront {
   KeyPair authority_, proxy_authority_;
   std::mutex mutex_;
   std::map<std::string, FedStream> streams_;
+  std::vector<std::function<void(Response)>> held_;
   Fan fan_;
   std::unique_ptr<Front> front_;
 };

@@ -49,6 +49,10 @@ class Fan::Watch : public Stream {
     std::lock_guard lock(fan_.mutex_);
     fan_.watches_.erase(this);
   }
+  bool broken() const override {
+    std::lock_guard lock(fan_.mutex_);
+    return next_ < fan_.first_;
+  }
 
  private:
   friend class Fan;

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "storage/object/limits.h"
+#include "storage/object/random.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -61,9 +62,9 @@ TicketKeys::Key TicketKeys::Current() {
   if (keys_.empty() || now - keys_.front().made >= limits::kTicketKeyAge) {
     Key& fresh = keys_.emplace_front();
     fresh.made = now;
-    RAND_bytes(fresh.name.data(), static_cast<int>(fresh.name.size()));
-    RAND_bytes(fresh.cipher.data(), static_cast<int>(fresh.cipher.size()));
-    RAND_bytes(fresh.mac.data(), static_cast<int>(fresh.mac.size()));
+    FillRandom(fresh.name.data(), fresh.name.size());
+    FillRandom(fresh.cipher.data(), fresh.cipher.size());
+    FillRandom(fresh.mac.data(), fresh.mac.size());
     if (keys_.size() > 2) keys_.pop_back();
   }
   return keys_.front();

@@ -1,6 +1,9 @@
 // TLS as openssl and curl see it.
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "apiserver/http/frame_client.h"
 #include "apiserver/http/test_client.h"
 
 namespace mailroom::apiserver {
@@ -91,6 +94,59 @@ TEST(TlsTest, AResumedSessionIsJudgedByTheAuthoritiesOfNow) {
   EXPECT_TRUE(Has(after, "cn=\nrejected\n")) << after;
   ASSERT_TRUE(WriteSecret(file, before).ok());
   ASSERT_TRUE(front.front().ReloadCertificates().ok());
+}
+
+// Asks on connections that stay open, one of each protocol.
+class Twins {
+ public:
+  explicit Twins(const KeyPair& identity)
+      : plain_(TestFront::Get().port(), {.identity = identity}),
+        frames_({.identity = identity, .alpn = "h2"}) {}
+  // What both are taken for; "" when they are not taken for the same.
+  std::string Who() {
+    plain_.Send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n");
+    const std::string one = Part(plain_.ReadUntil("address="));
+    frames_.Send(GetFrame(id_, "/echo"));
+    const std::string other = Part(frames_.Body(id_));
+    id_ += 2;
+    return one == other ? one : "";
+  }
+
+ private:
+  static std::string Part(const std::string& answer) {
+    const std::size_t from = answer.find("cn="), to = answer.find("address=");
+    return from == std::string::npos ? answer : answer.substr(from, to - from);
+  }
+  RawClient plain_;
+  FrameClient frames_;
+  std::uint32_t id_ = 1;
+};
+
+TEST(TlsTest, OpenConnectionsAreJudgedByTheAuthoritiesOfNow) {
+  TestFront& front = TestFront::Get();
+  Twins twins(IssueClient(front.authority(), "jane", {"dev"}).value());
+  EXPECT_EQ(twins.Who(), "cn=jane\no=dev\n");
+  const std::string file = front.options().client_ca_file;
+  const std::string ours = ReadTextFile(file).value();
+  ASSERT_TRUE(WriteSecret(file, NewAuthority("others").value().cert_pem).ok());
+  ASSERT_TRUE(front.front().ReloadCertificates().ok());
+  EXPECT_EQ(twins.Who(), "cn=\nrejected\n");
+  ASSERT_TRUE(WriteSecret(file, ours).ok());
+  ASSERT_TRUE(front.front().ReloadCertificates().ok());
+  EXPECT_EQ(twins.Who(), "cn=jane\no=dev\n");
+}
+
+TEST(TlsTest, AnIdentityEndsWithItsCertificate) {
+  TestFront& front = TestFront::Get();
+  Twins twins(IssueClient(front.authority(), "jane", {}, std::chrono::seconds(3)).value());
+  std::string who = twins.Who();
+  EXPECT_EQ(who, "cn=jane\n");
+  const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
+  while (who != "cn=\nrejected\n" && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    who = twins.Who();
+  }
+  EXPECT_EQ(who, "cn=\nrejected\n");
 }
 
 TEST(TlsTest, OldVersionsAndRenegotiationAreRefused) {

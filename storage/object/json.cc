@@ -1,7 +1,9 @@
 #include "storage/object/json.h"
 
-#include <set>
+#include <charconv>
 
+#include "storage/object/json_reader.h"
+#include "storage/object/json_text.h"
 #include "storage/object/limits.h"
 
 namespace mailroom {
@@ -99,6 +101,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
 }  // namespace
 
 Result<ParsedJson> ParseJsonStrict(std::string_view text) {
+  if (std::optional<Json> plain = ReadPlainJson(text)) return ParsedJson{std::move(*plain), {}};
   TreeBuilder builder;
   bool ok = false;
   try {
@@ -115,8 +118,110 @@ Result<Json> ParseJson(std::string_view text) {
   return std::move(parsed.value);
 }
 
+namespace {
+
+void AppendEscaped(std::string& out, char c) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  switch (c) {
+    case '"':
+      out += "\\\"";
+      break;
+    case '\\':
+      out += "\\\\";
+      break;
+    case '\b':
+      out += "\\b";
+      break;
+    case '\f':
+      out += "\\f";
+      break;
+    case '\n':
+      out += "\\n";
+      break;
+    case '\r':
+      out += "\\r";
+      break;
+    case '\t':
+      out += "\\t";
+      break;
+    default:
+      out += "\\u00";
+      out += kHex[static_cast<unsigned char>(c) >> 4];
+      out += kHex[static_cast<unsigned char>(c) & 15];
+  }
+}
+
+template <typename Number>
+void AppendDigits(std::string& out, Number value) {
+  char digits[24];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+}  // namespace
+
+void AppendQuoted(std::string& out, std::string_view text) {
+  constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // of what is not UTF-8
+  out += '"';
+  for (std::size_t at = 0;;) {
+    const std::size_t end = EndOfPlain(text, at);
+    out.append(text, at, end - at);
+    if (end == text.size()) break;
+    at = end + 1;
+    if (static_cast<unsigned char>(text[end]) < 0x80) {
+      AppendEscaped(out, text[end]);
+    } else if (const std::size_t length = Utf8Length(text.substr(end)); length > 0) {
+      out.append(text, end, length);
+      at = end + length;
+    } else {
+      out += kReplacement;
+    }
+  }
+  out += '"';
+}
+
+void AppendJson(std::string& out, const Json& value) {
+  char separator = 0;
+  const auto separate = [&] {
+    if (separator != 0) out += separator;
+    separator = ',';
+  };
+  switch (value.type()) {
+    case Json::value_t::object:
+      out += '{';
+      for (const auto& [name, member] : value.get_ref<const Json::object_t&>()) {
+        separate();
+        AppendQuoted(out, name);
+        out += ':';
+        AppendJson(out, member);
+      }
+      out += '}';
+      break;
+    case Json::value_t::array:
+      out += '[';
+      for (const Json& element : value) {
+        separate();
+        AppendJson(out, element);
+      }
+      out += ']';
+      break;
+    case Json::value_t::string:
+      AppendQuoted(out, value.get_ref<const std::string&>());
+      break;
+    case Json::value_t::number_integer:
+      AppendDigits(out, value.get<std::int64_t>());
+      break;
+    case Json::value_t::number_unsigned:
+      AppendDigits(out, value.get<std::uint64_t>());
+      break;
+    default:
+      out += value.dump();
+  }
+}
+
 std::string DumpJson(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string out;
+  AppendJson(out, value);
+  return out;
 }
 
 std::string DumpJsonPretty(const Json& value) {
@@ -124,23 +229,10 @@ std::string DumpJsonPretty(const Json& value) {
 }
 
 std::string JsonQuote(std::string_view text) {
-  bool plain = true;
-  for (char c : text) {
-    if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 ||
-        static_cast<unsigned char>(c) >= 0x7f) {
-      plain = false;
-      break;
-    }
-  }
-  if (plain) {
-    std::string out;
-    out.reserve(text.size() + 2);
-    out += '"';
-    out += text;
-    out += '"';
-    return out;
-  }
-  return DumpJson(Json(std::string(text)));
+  std::string out;
+  out.reserve(text.size() + 2);
+  AppendQuoted(out, text);
+  return out;
 }
 
 }  // namespace mailroom

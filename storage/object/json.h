@@ -24,11 +24,14 @@ Result<Json> ParseJson(std::string_view text);
 // The same, also reporting duplicate keys.
 Result<ParsedJson> ParseJsonStrict(std::string_view text);
 
-// Compact text, keys sorted. Never fails: invalid UTF-8 was refused at parse.
+// Compact text, keys sorted. Never fails: invalid UTF-8 was refused at parse, and is replaced here.
 std::string DumpJson(const Json& value);
+// The same, after what `out` holds.
+void AppendJson(std::string& out, const Json& value);
 // Two-space indentation, for people.
 std::string DumpJsonPretty(const Json& value);
 // Only the quoted, escaped form of one string.
 std::string JsonQuote(std::string_view text);
+void AppendQuoted(std::string& out, std::string_view text);
 
 }  // namespace mailroom

@@ -13,15 +13,16 @@ bool JsonCursor::Expect(std::string_view literal) {
 bool JsonCursor::SkipString() {
   if (Peek() != '"') return false;
   ++at_;
-  while (true) {
-    const std::size_t stop = text_.find_first_of("\"\\", at_);
-    if (stop == std::string_view::npos) return false;
-    if (text_[stop] == '"') {
-      at_ = stop + 1;
+  // The next quote is looked for once: text full of escapes is not gone through again and again.
+  for (std::size_t quote = 0;;) {
+    if (quote < at_) quote = text_.find('"', at_);
+    if (quote == std::string_view::npos) return false;
+    const std::size_t slash = text_.substr(0, quote).find('\\', at_);
+    if (slash == std::string_view::npos) {
+      at_ = quote + 1;
       return true;
     }
-    at_ = stop + 2;
-    if (at_ > text_.size()) return false;
+    at_ = slash + 2;
   }
 }
 

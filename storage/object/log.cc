@@ -18,6 +18,7 @@ const char* LevelText(Level level) {
     case Level::kInfo: return "info";
     case Level::kWarn: return "warn";
     case Level::kError: return "error";
+    case Level::kAccess: return "access";
   }
   return "";
 }

@@ -12,7 +12,8 @@
 
 namespace mailroom {
 
-enum class Level { kDebug, kInfo, kWarn, kError };
+// kAccess is for lines that are wanted or not by a switch of their own, whatever the level.
+enum class Level { kDebug, kInfo, kWarn, kError, kAccess };
 
 using LogField = std::pair<std::string_view, std::string>;
 

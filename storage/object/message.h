@@ -3,6 +3,7 @@
 // apiserver/http/, apiserver/loopback.cc and apiserver/client/curl_transport.cc.
 #pragma once
 
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <string>
@@ -36,6 +37,7 @@ struct Peer {
   bool certificate_rejected = false;        // one was presented but does not verify
   bool front_proxy = false;                 // verified by the request-header CA
   std::string address;                      // for logs
+  std::time_t until = 0;                    // when the certificate stops to hold; 0 without one
 };
 
 struct Request {
@@ -75,6 +77,9 @@ class Stream {
   virtual State PullObjects(std::vector<WatchedObject>&, std::size_t) { return State::kEnd; }
   // The reader is gone; ready is not invoked after Cancel returns.
   virtual void Cancel() = 0;
+  // The source has overflowed: the body ends after what is left in it, and events are missing
+  // then. Called as Pull is; when it becomes true, ready is invoked.
+  virtual bool broken() const { return false; }
   // Whether the body is a document that comes to its end as fast as it is read, such as a long
   // list, rather than events: it may be compressed on the way, and a server that stops finishes
   // it. Such a stream is never idle.

@@ -1,6 +1,7 @@
 #include "storage/object/object.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "storage/object/json.h"
 #include "storage/object/json_cursor.h"
@@ -10,8 +11,35 @@ namespace mailroom {
 namespace {
 
 constexpr std::string_view kVersionMember = "\"resourceVersion\":\"";
+constexpr std::size_t kUsualBytes = 2048;  // of an object
 
 bool IsPlain(std::string_view raw) { return raw.find('\\') == std::string_view::npos; }
+
+// From an object to the value of a member of it; false when there is none.
+bool GoToMember(JsonCursor& cursor, std::string_view wanted) {
+  std::string_view name, raw;
+  if (!cursor.EnterObject()) return false;
+  for (bool first = true; cursor.NextMember(name, first);) {
+    if (name == wanted) return true;
+    if (!cursor.Value(raw)) return false;
+  }
+  return false;
+}
+
+// From a list to its element at a position written in decimal.
+bool GoToElement(JsonCursor& cursor, std::string_view position) {
+  std::size_t left = 0;
+  const auto [end, error] =
+      std::from_chars(position.data(), position.data() + position.size(), left);
+  if (error != std::errc() || end != position.data() + position.size()) return false;
+  std::string_view raw;
+  if (!cursor.EnterArray()) return false;
+  for (bool first = true; cursor.NextElement(first); --left) {
+    if (left == 0) return true;
+    if (!cursor.Value(raw)) return false;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -78,29 +106,33 @@ struct ObjectReader {
 };
 
 std::string Object::Encode(const Json& tree) {
-  std::string out = "{\"apiVersion\":";
-  out += JsonQuote(StringAt(tree, {"apiVersion"}));
-  out += ",\"kind\":";
-  out += JsonQuote(StringAt(tree, {"kind"}));
-  out += ",\"metadata\":";
-  const Json* metadata = Find(tree, {"metadata"});
-  if (metadata == nullptr || !metadata->is_object()) {
-    out += "{}";
-  } else if (metadata->contains("resourceVersion")) {
-    Json copy = *metadata;
-    copy.erase("resourceVersion");
-    out += DumpJson(copy);
-  } else {
-    out += DumpJson(*metadata);
-  }
-  for (const auto& [name, value] : tree.items()) {
-    if (name == "apiVersion" || name == "kind" || name == "metadata") continue;
-    out += ',';
-    out += JsonQuote(name);
-    out += ':';
-    out += DumpJson(value);
-  }
-  return out + "}";
+  std::string out;
+  out.reserve(kUsualBytes);
+  const auto append = [&](std::string_view before, std::string_view member) {
+    const auto it = tree.find(member);
+    out += before;
+    AppendQuoted(out, it != tree.end() && it->is_string() ? it->get_ref<const std::string&>()
+                                                          : std::string_view());
+  };
+  append("{\"apiVersion\":", "apiVersion");
+  append(",\"kind\":", "kind");
+  // Appends the members of an object but those that are named.
+  const auto members = [&](const Json& of, bool first, std::initializer_list<std::string_view> but) {
+    for (const auto& [name, value] : of.get_ref<const Json::object_t&>()) {
+      if (std::find(but.begin(), but.end(), name) != but.end()) continue;
+      if (!std::exchange(first, false)) out += ',';
+      AppendQuoted(out, name);
+      out += ':';
+      AppendJson(out, value);
+    }
+    out += '}';
+  };
+  out += ",\"metadata\":{";
+  const auto metadata = tree.find("metadata");
+  const bool described = metadata != tree.end() && metadata->is_object();
+  members(described ? *metadata : Json::object(), true, {"resourceVersion"});
+  members(tree, false, {"apiVersion", "kind", "metadata"});
+  return out;
 }
 
 Result<ObjectPtr> Object::Decode(std::string_view encoded, Revision revision) {
@@ -112,7 +144,7 @@ Result<ObjectPtr> Object::Decode(std::string_view encoded, Revision revision) {
     return bad();
   }
   const std::size_t splice = cursor.at();
-  auto object = std::shared_ptr<Object>(new Object());
+  const auto object = std::make_shared<Object>(Passkey());
   const std::string version = revision.ToString();
   std::string& bytes = object->bytes_;
   bytes.reserve(encoded.size() + kVersionMember.size() + version.size() + 2);
@@ -123,7 +155,7 @@ Result<ObjectPtr> Object::Decode(std::string_view encoded, Revision revision) {
   object->revision_ = revision;
   if (!ObjectReader{*object}.Read()) return bad();
   object->meta_.labels.shrink_to_fit();
-  return ObjectPtr(std::move(object));
+  return ObjectPtr(object);
 }
 
 ObjectPtr Object::Make(const Json& tree, Revision revision) {
@@ -155,20 +187,11 @@ ObjectPtr Object::AtRevision(Revision revision) const {
 
 std::string Object::ScalarAt(std::string_view dotted_path) const {
   JsonCursor cursor(bytes_);
-  std::string_view name, raw;
+  std::string_view raw;
   while (true) {
     const std::size_t dot = dotted_path.find('.');
     const std::string_view step = dotted_path.substr(0, dot);
-    if (!cursor.EnterObject()) return "";
-    bool first = true, found = false;
-    while (cursor.NextMember(name, first)) {
-      if (name == step) {
-        found = true;
-        break;
-      }
-      if (!cursor.Value(raw)) return "";
-    }
-    if (!found) return "";
+    if (!(cursor.Peek() == '[' ? GoToElement(cursor, step) : GoToMember(cursor, step))) return "";
     if (dot == std::string_view::npos) break;
     dotted_path.remove_prefix(dot + 1);
   }

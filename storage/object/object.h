@@ -37,7 +37,10 @@ using ObjectPtr = std::shared_ptr<const Object>;
 using SharedBytes = std::shared_ptr<const std::string>;
 
 class Object {
+  struct Passkey {};  // only Decode makes objects
+
  public:
+  explicit Object(Passkey) {}
   // Serialises `tree` for the store: canonical key order, no resourceVersion.
   static std::string Encode(const Json& tree);
   // Adopts bytes made by Encode, giving them `revision` as resourceVersion. Fails with
@@ -62,13 +65,12 @@ class Object {
   Json ToJson() const;
   // The same document at another revision (a deletion event carries the deletion's revision).
   ObjectPtr AtRevision(Revision revision) const;
-  // The value of a scalar at a dotted path such as `spec.nodeName`, as field selectors compare
-  // it: strings unquoted, numbers and booleans as text, "" when absent.
+  // The value of a scalar at a dotted path (`spec.nodeName`, `status.podIPs.0.ip`), as field
+  // selectors compare it: strings unquoted, numbers and booleans as text, "" when absent.
   std::string ScalarAt(std::string_view dotted_path) const;
 
  private:
   friend struct ObjectReader;
-  Object() = default;
 
   std::string bytes_;
   std::size_t body_ = 0;      // offset of `"metadata":`

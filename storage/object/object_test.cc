@@ -52,6 +52,15 @@ TEST(Object, ReadsScalarsForFieldSelectors) {
   EXPECT_EQ(object->ScalarAt("spec.none"), "");
   EXPECT_EQ(object->ScalarAt("spec"), "");
   EXPECT_EQ(object->ScalarAt("metadata.name"), "w");
+  Json pod = *ParseJson(kWidget);
+  pod["status"] = {{"ips", {{{"ip", "10.0.0.1"}}, {{"ip", "10.0.0.2"}}}}, {"none", Json::array()}};
+  object = Object::Make(pod, Revision(5));
+  EXPECT_EQ(object->ScalarAt("status.ips.0.ip"), "10.0.0.1");
+  EXPECT_EQ(object->ScalarAt("status.ips.1.ip"), "10.0.0.2");
+  for (const char* nowhere : {"status.ips.2.ip", "status.ips.ip", "status.ips.-1.ip",
+                              "status.ips.0x.ip", "status.none.0.ip", "status.0.ip", "status.ips"}) {
+    EXPECT_EQ(object->ScalarAt(nowhere), "") << nowhere;
+  }
 }
 
 TEST(Object, EscapedNamesAreUnescaped) {

@@ -76,6 +76,8 @@ Result<ResourceKey> ResourceKey::Parse(std::string_view store_key) {
 
 std::string HubPrefix() { return std::string(kRoot); }
 
+std::string CompactionMark() { return std::string(kRoot) + "compacted"; }
+
 std::string WorkspacePrefix(const Workspace& workspace) {
   std::string prefix(kRoot);
   AppendSegment(prefix, workspace.name());

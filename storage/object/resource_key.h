@@ -34,6 +34,9 @@ struct ResourceKey {
 // The store prefix (ending in '/') of everything, of one workspace, of one resource in it, and of
 // one namespace of that resource.
 std::string HubPrefix();
+// Among them, but no object's: the mark that compaction leaves to move the revision of a store
+// nobody writes to.
+std::string CompactionMark();
 std::string WorkspacePrefix(const Workspace& workspace);
 std::string ResourcePrefix(const Workspace& workspace, const GroupResource& resource);
 std::string NamespacePrefix(const Workspace& workspace, const GroupResource& resource,

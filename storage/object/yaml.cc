@@ -155,8 +155,48 @@ class Survey final : public YAML::EventHandler {
   }
 };
 
+// The length of the character at the start of `text`, which must not be empty; 0 when it is not
+// UTF-8.
+std::size_t ReadCharacter(std::string_view text, char32_t& character) {
+  const auto first = static_cast<unsigned char>(text.front());
+  const std::size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (length == 0 || first > 0xf4 || text.size() < length) return 0;
+  character = length == 1 ? first : first & (0x7fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xc0) != 0x80) return 0;
+    character = character << 6 | (next & 0x3f);
+  }
+  constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = character >= 0xd800 && character <= 0xdfff;
+  return character < kSmallest[length] || character > 0x10ffff || surrogate ? 0 : length;
+}
+
+// Characters that may stand in a YAML text as they are.
+bool IsPrintable(char32_t c) {
+  return c == '\t' || c == '\n' || c == '\r' || (c >= 0x20 && c <= 0x7e) || c == 0x85 ||
+         (c >= 0xa0 && c <= 0xfffd && c != 0xfeff) || c >= 0x10000;
+}
+
+// yaml-cpp takes any bytes.
+Result<void> CheckCharacters(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  while (!text.empty()) {
+    char32_t character = 0;
+    const std::size_t length = ReadCharacter(text, character);
+    if (length == 0) return BadRequest("error decoding YAML: yaml: invalid UTF-8");
+    if (!IsPrintable(character)) {
+      return BadRequest("error decoding YAML: yaml: control characters are not allowed");
+    }
+    text.remove_prefix(length);
+  }
+  return Ok();
+}
+
 Result<void> Check(const std::string& text) {
-  std::istringstream stream(text);
+  TRY(CheckCharacters(text));
+  // An open quote would be closed by the end of a text that ends in a line break.
+  std::istringstream stream(text + (text.ends_with('\n') ? "#" : ""));
   YAML::Parser parser(stream);
   Survey survey;
   std::size_t documents = 0;
@@ -171,10 +211,24 @@ Result<void> Check(const std::string& text) {
   return Ok();
 }
 
+// All line breaks as yaml-cpp knows them; it takes a lone carriage return for a letter.
+std::string WithPlainBreaks(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\r') {
+      out += text[i];
+    } else if (i + 1 == text.size() || text[i + 1] != '\n') {
+      out += '\n';
+    }
+  }
+  return out;
+}
+
 Result<std::vector<ParsedJson>> Load(std::string_view text) {
   if (text.size() > limits::kBodyBytes) return RequestTooLarge("YAML body");
   try {
-    const std::string copy(text);
+    const std::string copy = WithPlainBreaks(text);
     TRY(Check(copy));
     std::vector<ParsedJson> out;
     for (const YAML::Node& node : YAML::LoadAll(copy)) {
@@ -202,17 +256,40 @@ bool IsWord(const std::string& text) {
 
 bool NeedsQuotes(const std::string& text) {
   if (IsWord(text)) return false;
-  if (text.empty() || text.find('\n') != std::string::npos) return true;
+  if (text.empty() || text.find_first_of("\n\r\t") != std::string::npos) return true;
+  for (std::string_view line_break : {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
+    if (text.find(line_break) != std::string::npos) return true;
+  }
   auto parsed = Load(text);
   return !parsed.ok() || parsed->size() != 1 || parsed->front().value != Json(text);
 }
 
 void Emit(const Json& value, std::size_t indent, std::string& out, bool in_sequence);
 
+// JSON, but for characters that YAML does not have as they are.
+std::string YamlQuote(const std::string& text) {
+  const std::string quoted = JsonQuote(text);
+  std::string out;
+  for (std::string_view rest = quoted; !rest.empty();) {
+    char32_t character = 0;
+    const std::size_t length = std::max<std::size_t>(ReadCharacter(rest, character), 1);
+    const bool breaks = character == 0x85 || character == 0x2028 || character == 0x2029;
+    if (IsPrintable(character) && !breaks) {
+      out += rest.substr(0, length);
+    } else {
+      constexpr const char* kHex = "0123456789abcdef";
+      out += "\\u";
+      for (int shift = 12; shift >= 0; shift -= 4) out += kHex[character >> shift & 15];
+    }
+    rest.remove_prefix(length);
+  }
+  return out;
+}
+
 void EmitScalar(const Json& value, std::string& out) {
   if (value.is_string()) {
     const auto& text = value.get_ref<const std::string&>();
-    out += NeedsQuotes(text) ? JsonQuote(text) : text;
+    out += NeedsQuotes(text) ? YamlQuote(text) : text;
   } else {
     out += DumpJson(value);
   }

@@ -38,6 +38,28 @@ TEST(Yaml, RefusesWhatCouldExplodeOrSurprise) {
   EXPECT_FALSE(ParseYaml("a: 1\n---\nb: 2").ok());
 }
 
+TEST(Yaml, RefusesTextThatWasCutShort) {
+  for (const char* text : {"a: 'x", "a: 'x\n", "a: \"x\ny\n", "a: \"x\r\n", "'a\n\n", "a: ['x\n", "a: 1\nb: 'it''s\n"}) {
+    EXPECT_FALSE(ParseYaml(text).ok()) << text;
+  }
+  EXPECT_EQ(DumpJson(*ParseYaml("a: 'x'\n")), R"({"a":"x"})");
+  EXPECT_EQ(DumpJson(*ParseYaml("a: |\n  x\n")), R"({"a":"x\n"})");
+  EXPECT_EQ(DumpJson(*ParseYaml("a: |+\n  x\n\n")), R"({"a":"x\n\n"})");
+  EXPECT_EQ(DumpJson(*ParseYaml("a: |-\n  x\n")), R"({"a":"x"})");
+  EXPECT_EQ(DumpJson(*ParseYaml("a: it's\n")), R"({"a":"it's"})");
+}
+
+TEST(Yaml, RefusesTextThatIsNoText) {
+  for (const std::string& text : {std::string("a: \"\xff\"\n"), std::string("a: \xc3\n"), std::string("a: \xc0\x80\n"),
+                                  std::string("a: \xed\xa0\x80\n"), std::string("a: \xf5\x80\x80\x80\n"),
+                                  std::string("a: \0\n", 6), std::string("a: x\fy\n"), std::string("a: \x7f\n"),
+                                  std::string("a: \xef\xbf\xbe\n")}) {
+    EXPECT_FALSE(ParseYaml(text).ok()) << Quoted(text);
+  }
+  EXPECT_EQ(DumpJson(*ParseYaml("a: \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\n")), "{\"a\":\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"}");
+  EXPECT_EQ(DumpJson(*ParseYaml("\xef\xbb\xbf" "a: 1\n")), R"({"a":1})") << "a byte order mark";
+}
+
 TEST(Yaml, EndsOnTextThatYieldsEmptyDocumentsForEver) {
   for (const char* text : {"--- \n? a\n: b\n]", "a: b\n}", "]", "--- ]", "? ]\n", "{a: 1}}"}) {
     (void)ParseYaml(text);
@@ -54,6 +76,14 @@ TEST(Yaml, ReportsDuplicateKeys) {
   EXPECT_EQ(parsed->duplicates, (std::vector<std::string>{"line 4: key \"c\" already set in map"}));
 }
 
+TEST(Yaml, ReadsEveryLineBreak) {
+  for (const char* text : {"a: 1\nb: |\n  x\n  y\n", "a: 1\r\nb: |\r\n  x\r\n  y\r\n", "a: 1\rb: |\r  x\r  y\r"}) {
+    auto tree = ParseYaml(text);
+    ASSERT_TRUE(tree.ok()) << text;
+    EXPECT_EQ(DumpJson(*tree), R"({"a":1,"b":"x\ny\n"})");
+  }
+}
+
 TEST(Yaml, SplitsDocuments) {
   auto documents = ParseYamlDocuments("---\na: 1\n---\n---\nb: 2\n");
   ASSERT_TRUE(documents.ok());
@@ -62,7 +92,8 @@ TEST(Yaml, SplitsDocuments) {
 
 TEST(Yaml, PrintsWhatItReads) {
   for (const char* json : {R"({"a":{"b":[{"c":1,"d":["x","y"]},"true","5",""],"e":{}},"f":[],"g":null})",
-                           R"(["a: b","- c","#d","line\nbreak","0x1","~"])", R"("plain")", "3"}) {
+                           R"(["a: b","- c","#d","line\nbreak","0x1","~"])", R"("plain")", "3",
+                           R"(["\u007f","a\u0085b","\ufeff","\uffff","\u0000","\f\b\u001b","\u2028 ","\u00e9","\r","a\rb","\t"," a","a "])"}) {
     Json tree = *ParseJson(json);
     auto again = ParseYaml(DumpYaml(tree));
     ASSERT_TRUE(again.ok()) << DumpYaml(tree);

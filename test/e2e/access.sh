@@ -21,9 +21,33 @@ rules:
   nonResourceURLs: ["/healthz*"]
 - level: RequestResponse
 YAML
+say "encryption is turned on over what lies open"
+start_hub
+k wds1 -n default create secret generic early --from-literal=c="early$canary" >/dev/null
+k wds1 -n default annotate secret early changed=once >/dev/null
+early=$(printf %s "early$canary" | base64)
+kill "$hub_pid" && wait "$hub_pid" || true
+grep -rqF -- "$early" "$dir/hub/store" || fail "what is not encrypted can be read here"
+hub_flags=(--encryption-keys-file "$dir/keys.yaml")
+start_hub hub "$hub_port"
+grep -q 'stored values sealed anew' "$dir/hub.log" || fail "nothing was sealed"
+is "$early" k wds1 -n default get secret early -o 'jsonpath={.data.c}' || fail "early secret"
+! grep -rqF -- "$early" "$dir/hub/store" || fail "it still lies open while the hub runs"
+kill "$hub_pid" && wait "$hub_pid" || true
+! grep -rqF -- "$early" "$dir/hub/store" || fail "it still lies open in the store"
+
+say "an exported workspace is its owner's"
+export_to() { "$MAILROOM_BUILD/mailroom" workspace export wds1 --data-dir "$dir/hub" --file "$@"; }
+! export_to "$dir/sealed.export" 2>"$dir/refused" || fail "sealed values were exported as they lie"
+grep -q -- --encryption-keys-file "$dir/refused" || fail "$(cat "$dir/refused")"
+[ ! -e "$dir/sealed.export" ] && [ ! -e "$dir/sealed.export.part" ] || fail "half a file was left"
+(umask 022 && export_to "$dir/wds1.export" --encryption-keys-file "$dir/keys.yaml" >/dev/null)
+is 600 stat -c %a "$dir/wds1.export" || fail "the export is for its owner"
+grep -qF -- "$early" "$dir/wds1.export" || fail "the export holds what was encrypted"
+
 hub_flags=(--encryption-keys-file "$dir/keys.yaml" --audit-log-path "$dir/audit.json"
   --audit-policy-file "$dir/policy.yaml" --log-level debug)
-start_hub
+start_hub hub "$hub_port"
 is 600 stat -c %a "$dir/hub.admin" || fail "the admin's kubeconfig is for the admin"
 
 cat >"$dir/ws.yaml" <<'YAML'
@@ -105,7 +129,7 @@ second=$(head -c 32 /dev/urandom | base64)
 sed -i "s#keys: \[#keys: [{name: second, secret: $second}, #" "$dir/keys.yaml"
 start_hub hub "$hub_port"
 is "$encoded" k team -n for-k get secret s -o 'jsonpath={.data.c}' || fail "after rotation"
-grep -q 'stored values sealed anew' "$dir/hub.log" || fail "nothing was sealed anew"
+is 2 grep -c 'stored values sealed anew' "$dir/hub.log" || fail "nothing was sealed anew"
 kill "$hub_pid" && wait "$hub_pid" || true
 sed -i 's#, {name: first[^}]*}##' "$dir/keys.yaml"
 start_hub hub "$hub_port"

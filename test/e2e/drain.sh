@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # What becomes of a real WEC when its SyncTarget is deleted: with policy drain the syncer cleans it
-# first, by default everything stays. Also what the fleet's objects say meanwhile.
+# first, by default everything stays. Also what the fleet's objects say meanwhile. Argument: etcd-3.4
+# or etcd-3.5 instead of the embedded engine.
 . "$(dirname "$0")/lib.sh"
 
+[ -z "${1:-}" ] || start_etcd "${1#etcd-}"
 start_hub
 sync_target() { # NAME ANNOTATIONS
   k its1 apply -f - <<YAML
@@ -29,6 +31,11 @@ for policy in drain retain; do
     -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'
   eventually says deployments k its1 get synctarget "$policy" -o 'jsonpath={.status.syncedResources[*].resource}'
   eventually says 'v1\.' k root get mailbox "$mailbox" -o 'jsonpath={.status.wecVersion}'
+  # The fleet at a glance: what for, phase, connected, synced, how much of how much, since when, where from,
+  # which programs, where to find it.
+  eventually says \
+    "^$mailbox +$policy +Ready +True +True +[1-9][0-9]* +[1-9][0-9]* +[0-9a-z]+ +[0-9a-z]+ +its1 .* v1\.[0-9].* $hub_url/clusters/$mailbox" \
+    k root get mailboxes -o wide
   k its1 delete synctarget "$policy" --wait=false
   eventually gone k its1 get synctarget "$policy"
   eventually gone k root get workspace "$mailbox"

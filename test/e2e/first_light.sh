@@ -56,6 +56,7 @@ is kept w -n widgets get widget widget-demo -o 'jsonpath={.metadata.annotations.
 
 say "kill -9 of hub and syncer loses nothing"
 kill -9 "$hub_pid"
+wait "$hub_pid" 2>/dev/null || true  # its lock goes with it
 w -n widgets patch widget widget-demo --subresource=status --type merge -p '{"status":{"phase":"Alone"}}'
 start_hub hub "$hub_port"
 eventually is Alone k wds1 -n widgets get widget widget-demo -o 'jsonpath={.status.phase}'
@@ -68,6 +69,7 @@ metadata: {name: second, namespace: widgets, labels: {app.kubernetes.io/part-of:
 spec: {size: medium}
 YAML
 kill -9 "$hub_pid"
+wait "$hub_pid" 2>/dev/null || true  # its lock goes with it
 start_hub hub "$hub_port"
 start_syncer "$mailbox" "$wec_kubeconfig"
 eventually is tiny w -n widgets get widget widget-demo -o 'jsonpath={.spec.size}'

@@ -18,6 +18,14 @@ days_left() {
   echo $((($(date -d "$end" +%s) - $(date +%s)) / 86400))
 }
 
+sign_server() { # DAYS KEY: a certificate for the server's key
+  openssl req -new -key "$dir/hub/pki/server.key" -subj /CN=mailroom -out "$dir/s.csr"
+  openssl x509 -in "$dir/hub/pki/server.crt" -noout -ext subjectAltName |
+    sed -n 's/IP Address/IP/g; 2s/^ */subjectAltName=/p' >"$dir/s.ext"
+  openssl x509 -req -in "$dir/s.csr" -CA "$ca" -CAkey "$2" -CAcreateserial -days "$1" \
+    -extfile "$dir/s.ext" -out "$dir/hub/pki/server.crt" 2>/dev/null
+}
+
 say "bad certificate files change nothing"
 first=$(serial)
 cp "$dir/hub/pki/ca.key" "$dir/ca.key.good"
@@ -26,14 +34,16 @@ kill -HUP "$hub_pid"
 eventually says 'keeping the certificates' cat "$dir/hub.log"
 is "$first" serial
 curl_hub -o /dev/null "$hub_url/version"
+
+say "good ones are taken though ours could not be renewed"
+sign_server 365 "$dir/ca.key.good"
+kill -HUP "$hub_pid"
+eventually differs "$first" serial
+first=$(serial)
 cp "$dir/ca.key.good" "$dir/hub/pki/ca.key"
 
 say "a certificate near its end is renewed without a restart"
-openssl req -new -key "$dir/hub/pki/server.key" -subj /CN=mailroom -out "$dir/s.csr"
-openssl x509 -in "$dir/hub/pki/server.crt" -noout -ext subjectAltName |
-  sed -n 's/IP Address/IP/g; 2s/^ */subjectAltName=/p' >"$dir/s.ext"
-openssl x509 -req -in "$dir/s.csr" -CA "$ca" -CAkey "$dir/hub/pki/ca.key" -CAcreateserial -days 5 \
-  -extfile "$dir/s.ext" -out "$dir/hub/pki/server.crt" 2>/dev/null
+sign_server 5 "$dir/hub/pki/ca.key"
 kill -HUP "$hub_pid"
 eventually differs "$first" serial
 [ "$(days_left)" -gt 300 ] || fail "not renewed: $(days_left) days"
@@ -100,6 +110,9 @@ cat "$dir"/written.? | grep -v unsure | sort >"$dir/acknowledged"
 [ -s "$dir/acknowledged" ] || fail "nothing was written"
 lost=$(comm -23 "$dir/acknowledged" "$dir/found")
 [ -z "$lost" ] || fail "acknowledged but lost: $lost"
+sed -n 's/^unsure //p' "$dir"/written.? | sort >"$dir/unsure"
+done=$(comm -12 "$dir/unsure" "$dir/found")
+[ -z "$done" ] || fail "done, and the connection closed without an answer: $done"
 
 say "kubectl old and new, nghttp and h2load"
 for kubectl in "$kubectl_old" "$kubectl_new"; do
@@ -187,9 +200,11 @@ grep -qE '^mailroom_requests_http2 [1-9]' "$dir/metrics" || fail "no HTTP/2 requ
 say "ten thousand connections against a limit of two thousand, and against few descriptors"
 cat >"$dir/crowd.py" <<'PY'
 # Opens as many silent connections as it is told, holds them, and asks on a connection that was
-# there before; then goes, and asks on a new one.
+# there before; then goes, and asks on a new one. Given the server's limit and an administrator's
+# certificate and key, looks that no more were taken in.
 import http.client, resource, socket, ssl, sys, time
 port, ca, count = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+limit = int(sys.argv[4]) if len(sys.argv) > 4 else None
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 if hard > 0:
@@ -200,6 +215,13 @@ def ask(connection):
     answer = connection.getresponse()
     answer.read()
     assert answer.status in (200, 401, 403), answer.status
+def counts(connection):
+    connection.request("GET", "/metrics")
+    lines = connection.getresponse().read().decode().splitlines()
+    return {line.split()[0]: float(line.split()[1]) for line in lines if line.startswith("mailroom_")
+            and "{" not in line}
+if limit:
+    context.load_cert_chain(sys.argv[5], sys.argv[6])
 before = http.client.HTTPSConnection("localhost", port, context=context, timeout=60)
 ask(before)
 crowd = []
@@ -210,7 +232,11 @@ for i in range(count):
     crowd.append(one)
     if i % 200 == 0:
         ask(before)
+        if limit:
+            assert counts(before)["mailroom_connections"] <= limit, counts(before)
 ask(before)
+if limit and count > limit:
+    assert counts(before)["mailroom_connections_refused"] > 0, counts(before)
 for one in crowd:
     one.close()
 deadline = time.time() + 60
@@ -224,7 +250,8 @@ while True:
         time.sleep(0.1)
 print("held", count)
 PY
-says '^held' /usr/bin/python3 "$dir/crowd.py" "$hub_port" "$ca" 10000
+says '^held' /usr/bin/python3 "$dir/crowd.py" "$hub_port" "$ca" 10000 2000 "$dir/hub/pki/admin.crt" \
+  "$dir/hub/pki/admin.key"
 (ulimit -n 500 && exec "$MAILROOM_BUILD/mailroom" serve --data-dir "$dir/poor" --listen 127.0.0.1:0 \
   --kubeconfig-out "$dir/poor.admin") >"$dir/poor.log" 2>&1 &
 pids+=($!)

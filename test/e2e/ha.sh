@@ -106,7 +106,7 @@ done_right() { [ "$(mailboxes "$left")" = "$want" ]; }
 eventually done_right
 took=$(since)
 say "all work is done after $took ms"
-[ "$took" -lt 20000 ] || fail "the controllers took $took ms to move"
+[ "$took" -lt 15000 ] || fail "the controllers took $took ms to move"
 touch "$stop"
 wait "${loads[@]}" || fail "load"
 is 15 eval 'at "$left" root get workspaces -o name | grep -c -- -mb-' || fail "workspaces made twice or left"

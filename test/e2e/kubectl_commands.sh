@@ -123,12 +123,72 @@ waits() {
   is '' "$@" get cm -o 'jsonpath={.items[?(@.metadata.name!="kube-root-ca.crt")].metadata.name}' || fail "delete --all"
 }
 
+# A watch in tables: the head once, then a row for each change.
+watches() {
+  local pid
+  "$@" create cm seen --from-literal=a=b
+  "$@" get cm seen -w >"$dir/table" 2>"$dir/watch.err" &
+  pid=$!
+  pids+=("$pid")
+  eventually grep -qE '^seen +1 +[0-9]+' "$dir/table"
+  "$@" get cm seen -w --output-watch-events >"$dir/events" 2>"$dir/watch.err" &
+  pids+=("$!")
+  eventually grep -qE '^ADDED +seen +1 ' "$dir/events"
+  "$@" patch cm seen --type merge -p '{"data":{"c":"d"}}'
+  eventually grep -qE '^seen +2 +[0-9]+' "$dir/table"
+  eventually grep -qE '^MODIFIED +seen +2 ' "$dir/events"
+  "$@" delete cm seen
+  eventually grep -qE '^DELETED +seen +2 ' "$dir/events"
+  kill "$pid" "${pids[-1]}"
+  is 1 grep -cE '^NAME +DATA +AGE' "$dir/table" || fail "head of a watched table: $(cat "$dir/table")"
+  is 1 grep -cE '^EVENT +NAME +DATA +AGE' "$dir/events" || fail "head of watched events: $(cat "$dir/events")"
+}
+
+chunks() {
+  local i
+  for i in 1 2 3 4 5 6 7; do "$@" create cm "page$i"; done
+  "$@" get cm --chunk-size=2 -v=6 >"$dir/pages" 2>"$dir/asked"
+  for i in 1 2 3 4 5 6 7; do
+    is 1 grep -cE "^page$i " "$dir/pages" || fail "--chunk-size: $(cat "$dir/pages")"
+  done
+  is 1 grep -cE '^NAME +DATA +AGE' "$dir/pages" || fail "head of pages: $(cat "$dir/pages")"
+  [ "$(grep -c 'continue=' "$dir/asked")" -ge 3 ] || fail "pages were not asked for: $(cat "$dir/asked")"
+  "$@" delete cm page1 page2 page3 page4 page5 page6 page7
+}
+
+# What becomes of what belongs to a deleted object.
+cascades() {
+  local how uid
+  for how in background foreground orphan; do
+    "$@" create cm owner
+    uid=$("$@" get cm owner -o 'jsonpath={.metadata.uid}')
+    "$@" create -f - <<YAML
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: owned
+  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: $uid, blockOwnerDeletion: true}]
+YAML
+    "$@" delete cm owner --cascade=$how
+    gone "$@" get cm owner || fail "--cascade=$how"
+    case $how in
+      background) eventually gone "$@" get cm owned ;;
+      foreground) gone "$@" get cm owned || fail "the owner went first" ;;
+      orphan)
+        is owned "$@" get cm owned -o 'jsonpath={.metadata.name}{.metadata.ownerReferences}' || fail "--cascade=orphan"
+        "$@" delete cm owned
+        ;;
+    esac
+  done
+}
+
 documents() {
   says '^pods +po +v1 +true +Pod' "$@" api-resources || fail "api-resources"
   says '^deployments +deploy +apps/v1' "$@" api-resources --api-group=apps || fail "api-resources --api-group"
   says 'horizontalpodautoscalers' "$@" api-resources --categories=all -o name 2>/dev/null ||
     says 'horizontalpodautoscalers' "$@" api-resources -o name || fail "api-resources -o name"
   says '^apps/v1$' "$@" api-versions || fail "api-versions"
+  says 'merged by port and protocol' "$@" explain service.spec.ports || fail "explain in words"
   says 'readOnlyRootFilesystem' "$@" explain pod.spec.containers.securityContext || fail "explain"
   says 'containers' "$@" explain --recursive deployment.spec || fail "explain --recursive"
   says '"gitVersion"' "$@" get --raw "/clusters/c1/version" || fail "get --raw"
@@ -180,6 +240,10 @@ all() {
   changes "${kc[@]}"
   say "$1: waits and deletes"
   waits "${kc[@]}"
+  say "$1: watches, pages and cascades"
+  watches "${kc[@]}"
+  chunks "${kc[@]}"
+  cascades "${kc[@]}"
   say "$1: documents"
   documents "${kc[@]}"
   say "$1: nodes and what looks into pods"

@@ -72,17 +72,56 @@ gone k team get widgets || fail "a definition survived"
 ! is "$before" k team get namespace kube-system -o 'jsonpath={.metadata.uid}' 2>/dev/null ||
   fail "the identity survived"
 
+say "a workspace holds what it may and lets in whom it names"
+k root apply -f - <<'YAML'
+apiVersion: mailbox.kubestellar.io/v1alpha1
+kind: Workspace
+metadata: {name: small}
+spec:
+  type: wds
+  limits: {objects: 4}
+  access: [{subjects: [{kind: User, name: alice}], role: edit}]
+YAML
+k small create configmap one
+k small --as alice create configmap two
+! k small create configmap three 2>"$dir/full" || fail "more objects than the workspace may hold"
+grep -q 'forbidden: the workspace is limited to 4 objects' "$dir/full" || fail "$(cat "$dir/full")"
+k small delete configmap one
+k small create configmap three
+! k small --as bob get configmaps 2>"$dir/denied" || fail "bob is let in"
+grep -q 'User "bob" cannot list resource "configmaps"' "$dir/denied" || fail "$(cat "$dir/denied")"
+! k team --as alice get configmaps 2>/dev/null || fail "alice is let in elsewhere"
+k root patch workspace small --type merge -p '{"spec":{"limits":{"objects":5},"access":null}}'
+k small create configmap four
+! k small --as alice get configmaps 2>/dev/null || fail "alice is still let in"
+k root delete workspace small
+
+say "kubectl proxy serves a workspace"
+"$kubectl_new" --cache-dir "$dir/cache" --kubeconfig "$dir/hub.admin" --server "$hub_url/clusters/team" \
+  proxy --append-server-path --port 0 >"$dir/proxy.log" 2>&1 &
+pids+=("$!")
+eventually grep -q 'Starting to serve on' "$dir/proxy.log"
+proxy=http://$(sed -n 's/^Starting to serve on //p' "$dir/proxy.log")
+says '"kind": *"NamespaceList"' curl -fs "$proxy/api/v1/namespaces" || fail "a list by proxy"
+curl -fsN "$proxy/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=60" >"$dir/proxied" &
+pids+=("$!")
+k team create configmap proxied
+eventually grep -q '"name":"proxied"' "$dir/proxied"
+k team delete configmap proxied
+
 say "the mailbox controller: made with its SyncTarget, made again when deleted, gone with it"
 sync_target() { # NAME ANNOTATIONS
   k its1 apply -f - <<YAML
 apiVersion: edge.kubestellar.io/v2alpha1
 kind: SyncTarget
-metadata: {name: $1, labels: {env: prod}, annotations: {${2:-}}}
+metadata: {name: $1, labels: {env: prod, widgets-enabled: "true"}, annotations: {${2:-}}}
 YAML
 }
+for file in widgets-crd widgets placement; do k wds1 apply -f "$root/deploy/demo/$file.yaml"; done
 sync_target florin
 eventually has_mailbox florin
 mailbox=$(mailbox_of florin)
+eventually k "$mailbox" -n widgets get deployment web
 [ "$mailbox" = "its1-mb-$(k its1 get synctarget florin -o 'jsonpath={.metadata.uid}')" ] ||
   fail "the mailbox's name"
 is florin k root get workspace "$mailbox" \
@@ -93,7 +132,8 @@ uid=$(k root get workspace "$mailbox" -o 'jsonpath={.metadata.uid}')
 k root delete workspace "$mailbox"
 again() { local now; now=$(k root get workspace "$mailbox" -o 'jsonpath={.metadata.uid}') && [ "$now" != "$uid" ]; }
 eventually again
-eventually k "$mailbox" get namespaces
+eventually k "$mailbox" -n widgets get deployment web
+eventually k "$mailbox" get widgets -A
 k its1 delete synctarget florin
 eventually gone k root get mailbox "$mailbox"
 eventually gone k root get workspace "$mailbox"

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # A syncer whose certificate is good for seconds: it gets a new one in time, again and again, goes on
-# with it without being started anew, and the old ones are worth nothing afterwards.
+# with it without being started anew, and the old ones are worth nothing afterwards. Argument:
+# etcd-3.4 or etcd-3.5 instead of the embedded engine.
 . "$(dirname "$0")/lib.sh"
 
 hub_flags=(--syncer-certificate-duration 20s)
+[ -z "${1:-}" ] || start_etcd "${1#etcd-}"
 start_hub
 k root apply -f - >/dev/null <<'YAML'
 apiVersion: mailbox.kubestellar.io/v1alpha1

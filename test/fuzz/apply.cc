@@ -1,15 +1,33 @@
 #include "apiserver/apply.h"
 
+#include "storage/object/yaml.h"
 #include "test/fuzz/patching.h"
 
 using mailroom::Json;
 using mailroom::apiserver::Writer;
 
+namespace {
+
+constexpr std::string_view kBetween = "\n---\n";
+
+// Two configurations, read as the body of an apply is.
+std::optional<std::pair<Json, Json>> Configurations(std::string_view text) {
+  const std::size_t line = text.find(kBetween);
+  if (line == std::string_view::npos) return std::nullopt;
+  auto first = mailroom::ParseYamlStrict(text.substr(0, line));
+  auto second = mailroom::ParseYamlStrict(text.substr(line + kBetween.size()));
+  if (!first.ok() || !second.ok()) return std::nullopt;
+  if (!first->value.is_object() || !second->value.is_object()) return std::nullopt;
+  return std::pair(std::move(first->value), std::move(second->value));
+}
+
+}  // namespace
+
 // Two managers apply anything, one after the other. Applying the same again changes nothing but
 // what a first apply of an old object may, and tracking an update always ends.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  auto documents = FuzzDocuments(FuzzText(data, size));
-  if (!documents || !documents->first.is_object() || !documents->second.is_object()) return 0;
+  auto documents = Configurations(FuzzText(data, size));
+  if (!documents) return 0;
   const auto& type = FuzzDeployments();
   const Writer one{"one", "apps/v1", "", "2026-01-02T03:04:05Z"};
   const Writer two{"two", "apps/v1", "", "2026-01-02T03:04:06Z"};
@@ -30,6 +48,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 std::vector<std::string> FuzzSeeds() {
   const std::string a = FuzzDeployment(R"({"name":"c","image":"i","ports":[{"containerPort":80}]})");
   const std::string b = FuzzDeployment(R"({"name":"c","image":"j"},{"name":"d","env":[{"name":"e"}]})");
-  return {a + "\n" + b, b + "\n" + a,
-          a + "\n" + R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{}})"};
+  const std::string between(kBetween);
+  return {a + between + b, b + between + a,
+          a + between + R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{}})",
+          "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: a\nspec:\n  replicas: 1\n" + between +
+              "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, labels: {x: \"y\"}}\nspec:\n"
+              "  template:\n    spec:\n      containers:\n      - name: c\n        args: [a, b]\n"};
 }

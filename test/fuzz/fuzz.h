@@ -1,5 +1,5 @@
 // One fuzz target: a function that must survive any bytes, and seeds to start from. With
-// -DMAILROOM_LIBFUZZER=ON (Clang) each becomes a libFuzzer program; otherwise driver.cc runs files
+// -DMAILROOM_LIBFUZZER=ON (Clang) each becomes a libFuzzer program (hack/fuzz); otherwise driver.cc runs files
 // given as arguments, or a fixed number of deterministic mutations of the seeds.
 #pragma once
 

@@ -32,11 +32,14 @@ TestHub::TestHub(const std::string& root_ca)
         return options;
       }()) {}
 
-TestHub::TestHub(apiserver::Server::Options options) {
+TestHub::TestHub(apiserver::Server::Options options)
+    : TestHub(std::move(options), storage::OpenMemory()) {}
+
+TestHub::TestHub(apiserver::Server::Options options, std::unique_ptr<storage::Store> store) {
   options.external_url = "https://hub.test";
   // Nobody gives namespaces their default account then.
   if (options.root_ca_pem.empty()) options.disabled_admission.insert("ServiceAccount");
-  auto server = apiserver::Server::Start(storage::OpenMemory(), options);
+  auto server = apiserver::Server::Start(std::move(store), options);
   if (!server.ok()) {
     std::cerr << server.error().message() << std::endl;
     std::abort();

@@ -24,6 +24,8 @@ class TestHub {
   TestHub() : TestHub(apiserver::Server::Options()) {}
   // With those options; the URL is always https://hub.test.
   explicit TestHub(apiserver::Server::Options options);
+  // The same on an engine of the test's choice.
+  TestHub(apiserver::Server::Options options, std::unique_ptr<storage::Store> store);
   // With an authority namespaces are furnished as in a real hub; without one nobody but the test
   // and what it deletes moves the revision, and pods need no ServiceAccount.
   explicit TestHub(const std::string& root_ca);

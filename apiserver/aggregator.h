@@ -1,0 +1,82 @@
+// Groups of a workspace's API that another server serves: requests for them are passed on, after
+// they were authenticated and authorised here, with a certificate of ours and the user's name in
+// headers; discovery shows them beside our own. Thread-safe.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "apiserver/auth/user.h"
+#include "apiserver/client/curl_transport.h"
+#include "apiserver/discovery.h"
+#include "apiserver/front_proxy.h"
+#include "apiserver/openapi_paths.h"
+#include "apiserver/relay.h"
+#include "apiserver/remote_apis.h"
+#include "storage/object/deadline.h"
+
+namespace mailroom::apiserver {
+
+class Aggregator {
+ public:
+  struct Parts {
+    const storage::CachedStore& store;
+    const Workspaces& workspaces;
+    FrontProxy& front_proxy;
+    client::AddressPolicy refuse = {};  // addresses that services may not have
+  };
+  explicit Aggregator(Parts parts);
+
+  const RemoteApis& apis() const { return apis_; }
+  // The API elsewhere that the path lies in, also that of its OpenAPI document.
+  std::optional<RemoteApi> Find(const RequestInfo& info) const;
+  bool Serves(const Workspace& workspace, std::string_view group, std::string_view version) const;
+  // Whether a request may be passed on, which takes its time. `workspace` is the one its path seems
+  // to name.
+  bool MayForward(const Workspace& workspace, const Request& request) const;
+  // Passes the request on. 503 as the original says it when nobody is there.
+  Result<Response> Forward(const RemoteApi& api, const Request& request, const RequestInfo& info,
+                           const User& user, const Deadline& deadline);
+
+  // A document of the other server, asked for by this one.
+  struct Fetched {
+    int code = 0;
+    std::string body;
+  };
+  Result<Fetched> Fetch(const Workspace& workspace, const RemoteApi& api, const std::string& path,
+                        std::chrono::milliseconds timeout);
+  // Where it is asked: https://host:port; Unavailable when the Service leads nowhere.
+  Result<std::string> AddressOf(const Workspace& workspace, const RemoteApi& api) const;
+
+  // What was last heard of an API, for discovery.
+  struct Learned {
+    Json resources = Json::array();  // of its APIResourceList
+    std::string openapi_url = {};    // of its OpenAPI v3 document, with its hash; "": none
+  };
+  void Learn(const Workspace& workspace, const std::string& name, Learned learned);
+  void Forget(const Workspace& workspace, const std::string& name);
+  void Forget(const Workspace& workspace);
+
+  // The answer to a GET of /apis or /apis/<group> of a workspace with such APIs; nothing where
+  // `ours` is the whole answer.
+  std::optional<Response> Discover(const Request& request, const RequestInfo& info,
+                                   const WorkspaceView& workspace, Discovery& ours) const;
+  // Likewise the index of OpenAPI v3, with their documents.
+  std::optional<Response> Index(const Request& request, const RequestInfo& info,
+                                const WorkspaceView& workspace, OpenApiPaths& ours) const;
+
+ private:
+  class Slot;
+  Result<std::shared_ptr<const client::ServerConfig>> ConfigFor(const Workspace& workspace,
+                                                                const RemoteApi& api);
+  Learned LearnedOf(const Workspace& workspace, const std::string& name) const;
+
+  const Parts parts_;
+  const RemoteApis apis_;
+  const std::shared_ptr<client::CurlStreams> streams_;
+  mutable std::mutex mutex_;
+  std::map<Workspace, std::size_t> waiting_;  // guarded by mutex_; entries above zero only
+  std::map<std::pair<Workspace, std::string>, Learned> learned_;  // guarded by mutex_
+};
+
+}  // namespace mailroom::apiserver

@@ -1,0 +1,32 @@
+#include "apiserver/exit_deadline.h"
+
+#include <gtest/gtest.h>
+
+namespace mailroom::apiserver {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(ExitDeadlineDeathTest, EndsAProcessThatHangs) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        ExitDeadline deadline(10ms);
+        std::this_thread::sleep_for(60s);
+      },
+      testing::ExitedWithCode(1), "not stopped in time");
+}
+
+TEST(ExitDeadlineDeathTest, LeavesOneAloneThatStopsInTime) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        { ExitDeadline deadline(200ms); }
+        std::this_thread::sleep_for(500ms);
+        std::_Exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace mailroom::apiserver

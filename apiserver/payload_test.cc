@@ -1,0 +1,97 @@
+// Where objects are payload for other clusters, nothing is decided that those must decide.
+#include <gtest/gtest.h>
+
+#include "storage/object/json_path.h"
+#include "test/support/test_hub.h"
+
+namespace mailroom {
+namespace {
+
+Json Service(const char* name, Json spec) {
+  spec["ports"] = {{{"port", 80}}};
+  spec["selector"] = {{"a", "b"}};
+  return {{"apiVersion", "v1"}, {"kind", "Service"}, {"metadata", {{"name", name}}}, {"spec", std::move(spec)}};
+}
+
+class Payload : public testing::TestWithParam<const char*> {
+ protected:
+  Payload() : prefix_(hub_.NewWorkspace("payload", GetParam())) {}
+  // As it is stored.
+  Json Make(const std::string& collection, const Json& object) {
+    const auto made = hub_.Do("POST", prefix_ + collection, object);
+    EXPECT_EQ(made.code, 201) << made.text;
+    return hub_.Get(prefix_ + collection + "/" + StringAt(object, {"metadata", "name"})).body;
+  }
+  TestHub hub_;
+  const std::string prefix_;
+};
+
+TEST_P(Payload, ServicesGetNoAddresses) {
+  const std::string services = "/api/v1/namespaces/default/services";
+  const Json kinds[] = {
+      Service("plain", Json::object()),
+      Service("ports", {{"type", "NodePort"}}),
+      Service("balanced", {{"type", "LoadBalancer"}}),
+      Service("local", {{"type", "LoadBalancer"}, {"externalTrafficPolicy", "Local"}}),
+      Service("dual", {{"ipFamilyPolicy", "PreferDualStack"}}),
+  };
+  for (const Json& object : kinds) {
+    const Json made = Make(services, object);
+    SCOPED_TRACE(DumpJson(made));
+    for (const char* member : {"clusterIP", "clusterIPs", "ipFamilies", "healthCheckNodePort"}) {
+      EXPECT_EQ(Find(made, {"spec", member}), nullptr) << member;
+    }
+    const Json* ports = Find(made, {"spec", "ports"});
+    ASSERT_NE(ports, nullptr);
+    for (const Json& port : *ports) EXPECT_FALSE(port.contains("nodePort"));
+  }
+  // What was asked for is another matter.
+  const Json headless = Make(services, Service("headless", {{"clusterIP", "None"}}));
+  EXPECT_EQ(StringAt(headless, {"spec", "clusterIP"}), "None");
+  EXPECT_EQ(Find(headless, {"spec", "ipFamilies"}), nullptr);
+  Json chosen = Service("chosen", {{"type", "NodePort"}});
+  chosen["spec"]["ports"][0]["nodePort"] = 30'080;
+  EXPECT_EQ(Make(services, chosen)["spec"]["ports"][0]["nodePort"], 30'080);
+}
+
+TEST_P(Payload, JobsGetNoSelector) {
+  const Json job = {{"apiVersion", "batch/v1"},
+                    {"kind", "Job"},
+                    {"metadata", {{"name", "j"}}},
+                    {"spec",
+                     {{"template",
+                       {{"spec",
+                         {{"restartPolicy", "Never"},
+                          {"containers", {{{"name", "c"}, {"image", "i"}}}}}}}}}}};
+  const Json made = Make("/apis/batch/v1/namespaces/default/jobs", job);
+  EXPECT_EQ(Find(made, {"spec", "selector"}), nullptr) << DumpJson(made);
+  EXPECT_EQ(Find(made, {"spec", "template", "metadata", "labels"}), nullptr);
+  const std::string text = DumpJson(made);
+  EXPECT_EQ(text.find("controller-uid"), std::string::npos) << text;
+  EXPECT_EQ(text.find("job-name"), std::string::npos) << text;
+}
+
+// A volume for it is found, and a node, where they run.
+TEST_P(Payload, PodsAndClaimsAreNotPlaced) {
+  const Json pod = Make("/api/v1/namespaces/default/pods",
+                        {{"metadata", {{"name", "p"}}},
+                         {"spec", {{"containers", {{{"name", "c"}, {"image", "i"}}}}}}});
+  for (const char* member : {"nodeName", "serviceAccountName", "serviceAccount", "priority"}) {
+    const Json* value = Find(pod, {"spec", member});
+    EXPECT_TRUE(value == nullptr) << member << ": " << DumpJson(pod);
+  }
+  EXPECT_EQ(Find(pod, {"spec", "volumes"}), nullptr) << "no token is mounted";
+  const Json claim = Make("/api/v1/namespaces/default/persistentvolumeclaims",
+                          {{"metadata", {{"name", "c"}}},
+                           {"spec",
+                            {{"accessModes", {"ReadWriteOnce"}},
+                             {"resources", {{"requests", {{"storage", "1Gi"}}}}}}}});
+  EXPECT_EQ(Find(claim, {"spec", "storageClassName"}), nullptr) << DumpJson(claim);
+  EXPECT_EQ(Find(claim, {"spec", "volumeName"}), nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, Payload, testing::Values("wds", "mailbox"),
+                         [](const auto& type) { return std::string(type.param); });
+
+}  // namespace
+}  // namespace mailroom

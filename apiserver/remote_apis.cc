@@ -1,0 +1,95 @@
+#include "apiserver/remote_apis.h"
+
+#include <algorithm>
+
+#include "apiserver/conditions.h"
+#include "openapi/base64.h"
+#include "storage/object/json_path.h"
+
+namespace mailroom::apiserver {
+namespace {
+
+bool Serves(const openapi::Catalog& catalog, const RemoteApi& api) {
+  for (const openapi::Group& group : catalog.groups()) {
+    if (group.name != api.group) continue;
+    for (const openapi::GroupVersion& version : group.versions) {
+      if (version.version == api.version) return true;
+    }
+  }
+  return false;
+}
+
+bool Before(const RemoteApi& a, const RemoteApi& b) {
+  if (a.group_priority != b.group_priority) return a.group_priority > b.group_priority;
+  if (a.group != b.group) return a.group < b.group;
+  if (a.version_priority != b.version_priority) return a.version_priority > b.version_priority;
+  return openapi::VersionLess(a.version, b.version);
+}
+
+bool Acts(openapi::WorkspaceType type) {
+  return type == openapi::WorkspaceType::kRoot || type == openapi::WorkspaceType::kCluster;
+}
+
+}  // namespace
+
+std::optional<RemoteApi> ReadRemoteApi(const Json& api_service) {
+  const Json* spec = Find(api_service, {"spec"});
+  if (spec == nullptr || Find(*spec, {"service"}) == nullptr) return std::nullopt;
+  RemoteApi api;
+  api.name = StringAt(api_service, {"metadata", "name"});
+  api.group = StringAt(*spec, {"group"});
+  api.version = StringAt(*spec, {"version"});
+  api.service_namespace = StringAt(*spec, {"service", "namespace"});
+  api.service_name = StringAt(*spec, {"service", "name"});
+  if (const Json* port = Find(*spec, {"service", "port"}); port != nullptr && port->is_number()) {
+    api.port = port->get<int>();
+  }
+  api.insecure = BoolAt(*spec, {"insecureSkipTLSVerify"}, false);
+  if (auto ca = openapi::DecodeBase64(StringAt(*spec, {"caBundle"}))) api.ca_pem = std::move(*ca);
+  api.group_priority = IntAt(*spec, {"groupPriorityMinimum"});
+  api.version_priority = IntAt(*spec, {"versionPriority"});
+  const Json* available = ConditionOf(api_service, "Available");
+  api.available = available != nullptr && StringAt(*available, {"status"}) == "True";
+  // The core group and what is no path segment are never somebody else's.
+  if (api.group.empty() || api.version.empty()) return std::nullopt;
+  return api;
+}
+
+bool RemoteApis::IsLive(const Workspace& workspace) const {
+  const auto view = workspaces_.Find(workspace);
+  return view.ok() && Acts(view->type);
+}
+
+RemoteApiList RemoteApis::Of(const Workspace& workspace) const {
+  static const RemoteApiList kNone = std::make_shared<const std::vector<RemoteApi>>();
+  const Revision revision = store_.LastChange(workspace, kApiServicesResource);
+  if (revision == Revision()) return kNone;
+  const auto view = workspaces_.Find(workspace);
+  if (!view.ok() || !Acts(view->type)) return kNone;
+  {
+    std::lock_guard lock(mutex_);
+    const auto known = known_.find(workspace);
+    if (known != known_.end() && known->second.revision == revision &&
+        known->second.catalog == view->catalog) {
+      return known->second.list;
+    }
+  }
+  auto listed = store_.List({.scope = {workspace, kApiServicesResource, ""}});
+  if (!listed.ok()) return kNone;
+  auto list = std::make_shared<std::vector<RemoteApi>>();
+  for (const storage::Entry& entry : listed->entries) {
+    auto api = ReadRemoteApi(entry.object->ToJson());
+    if (api && !Serves(*view->catalog, *api)) list->push_back(std::move(*api));
+  }
+  std::sort(list->begin(), list->end(), Before);
+  std::lock_guard lock(mutex_);
+  known_[workspace] = {revision, view->catalog, list};
+  return list;
+}
+
+void RemoteApis::Forget(const Workspace& workspace) const {
+  std::lock_guard lock(mutex_);
+  known_.erase(workspace);
+}
+
+}  // namespace mailroom::apiserver
