@@ -29,6 +29,10 @@
 #include "apiserver/http/held_port.h"
 #include "storage/object/log.h"
 
+namespace drogon {
+extern void (*expectationArrived)(const trantor::TcpConnectionPtr&);  // by our edit of its parser
+}  // namespace drogon
+
 namespace mailroom::apiserver {
 namespace {
 
@@ -150,6 +154,11 @@ void DrogonFront::Configure() {
     if (found == LocalConnections().end()) return;
     static_cast<H1Connection&>(*found->second).OnRequest(*request);
   });
+  drogon::expectationArrived = [](const TcpConnectionPtr& socket) {
+    const auto found = LocalConnections().find(socket.get());
+    if (found == LocalConnections().end()) return;
+    static_cast<H1Connection&>(*found->second).OnExpectation();
+  };
   drogon::app().registerBeginningAdvice([this] {
     if (!state_->options.plain_http) state_->tls.Adopt(state_->options.http2);
     drogon::app().getLoop()->queueInLoop([this] { OnLoopsReady(); });

@@ -141,6 +141,21 @@ TEST(FrontTest, ExpectContinueIsAnswered) {
   EXPECT_TRUE(Has(client.ReadUntil("body=5\n"), "200 OK"));
 }
 
+// Between the chunks of an earlier answer, 100 Continue would be taken for part of it.
+TEST(FrontTest, ExpectContinueIsAnsweredInItsTurn) {
+  RawClient client(TestFront::Get().port());
+  const std::string expecting =
+      "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
+  client.Send(Get("/later") + Get("/big/200000") + expecting + "first" + expecting);
+  EXPECT_TRUE(client.ReadUntil("\r\n\r\nlater").ends_with("later"));
+  EXPECT_FALSE(Has(client.ReadUntil("\r\n\r\nb"), " 100 "));
+  EXPECT_EQ(client.ReadUntil("HTTP/1.1"), std::string(199999, 'b') + "HTTP/1.1");
+  EXPECT_FALSE(Has(client.ReadUntil("body=5\n"), " 100 ")) << "its body had come unasked";
+  EXPECT_TRUE(Has(client.ReadUntil("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n"));
+  client.Send("later");
+  EXPECT_TRUE(Has(client.ReadUntil("body=5\n"), "200 OK"));
+}
+
 TEST(FrontTest, WebSocketsAreDeclined) {
   const std::string answer =
       Ask(Get("/echo",

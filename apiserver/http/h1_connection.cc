@@ -95,9 +95,19 @@ std::size_t H1Connection::Asked::Bytes() const {
   return bytes;
 }
 
+// Requests that arrived in the same read are handed over after this.
+void H1Connection::OnExpectation() {
+  ++expecting_;
+  continue_due_ = true;
+  KickSoon();
+}
+
 void H1Connection::OnRequest(const drogon::HttpRequest& request) {
   const auto socket = socket_.lock();
   if (over_ || !socket) return;
+  if (expecting_ > 0 && !request.getHeader("expect").empty() && --expecting_ == 0) {
+    continue_due_ = false;  // its body came unasked
+  }
   received_ = socket->bytesReceived();
   arriving_since_.reset();
   holding_.Set(waiting_bytes_);
@@ -157,6 +167,9 @@ Outlet::Supply H1Connection::Fill(std::string& out, std::size_t max) {
         if (answer_->closes() || retired_) return Outlet::Supply::kEnd;
         Finished();
     }
+  }
+  if (!busy_ && !retired_ && std::exchange(continue_due_, false)) {
+    out += "HTTP/1.1 100 Continue\r\n\r\n";
   }
   return answer_ ? Outlet::Supply::kMore : Outlet::Supply::kIdle;
 }

@@ -26,6 +26,8 @@ class H1Connection : public Connection, public std::enable_shared_from_this<H1Co
   // Call once, when the connection is in a shared_ptr.
   void Start();
   void OnRequest(const drogon::HttpRequest& request);
+  // The head of a request has arrived whose body waits for a 100 Continue.
+  void OnExpectation();
 
   void OnAnswer(std::int32_t id, Response& response) override;
   void OnClosed() override;
@@ -65,6 +67,8 @@ class H1Connection : public Connection, public std::enable_shared_from_this<H1Co
   bool retired_ = false;           // close after the answer under way
   bool over_ = false;              // nothing more is answered
   bool kick_posted_ = false;
+  int expecting_ = 0;          // requests that OnExpectation told of, not yet complete
+  bool continue_due_ = false;  // to the last of them, when the earlier ones are answered
 
   // A request that has begun to arrive shows in the bytes since the last one was complete.
   std::size_t received_ = 0;

@@ -20,14 +20,15 @@ const bool kConfigured = [] {
   TestFront::Configure([](FrontOptions& options) {
     options.connections = 60;
     options.request_bytes = 1024 * 1024;
-    options.timeouts = {.handshake = milliseconds(400),
-                        .idle = milliseconds(1000),
-                        .request_arrival = milliseconds(800),
-                        .stall = milliseconds(1000),
+    // Long enough for a peer that means well and that the machine keeps waiting.
+    options.timeouts = {.handshake = milliseconds(3000),
+                        .idle = milliseconds(4000),
+                        .request_arrival = milliseconds(3000),
+                        .stall = milliseconds(4000),
                         .end_stall = milliseconds(200),
-                        .linger = milliseconds(600),
-                        .ping_after = milliseconds(500),
-                        .ping_wait = milliseconds(1500),
+                        .linger = milliseconds(3000),
+                        .ping_after = milliseconds(1000),
+                        .ping_wait = milliseconds(6000),
                         .sweep = milliseconds(50)};
   });
   return true;
@@ -202,13 +203,15 @@ TEST(PatienceTest, AnHttp2StreamWithoutWindowIsReset) {
 
 TEST(PatienceTest, AnHttp2ReaderThatIsSlowButSteadyGetsItAll) {
   constexpr std::uint32_t kWindow = 65'535, kStep = 16 * 1024;
-  constexpr int kSteps = 30;  // at ten a second, three times as long as a reader may stand still
+  constexpr int kSteps = 30;  // together three times as long as a reader may stand still
   const std::size_t size = kWindow + kSteps * kStep;
   FrameClient client;
   client.Send(GetFrame(1, "/big/" + std::to_string(size)));
+  // Two threads may use the connection once nothing of the handshake is left to be read.
+  EXPECT_EQ(client.Await(NGHTTP2_HEADERS).stream, 1u);
   std::jthread slowly([&] {
     for (int i = 0; i < kSteps; ++i) {
-      std::this_thread::sleep_for(milliseconds(100));
+      std::this_thread::sleep_for(milliseconds(400));
       client.Send(Frame(NGHTTP2_WINDOW_UPDATE, 0, 0, Number(kStep, 4)) +
                   Frame(NGHTTP2_WINDOW_UPDATE, 0, 1, Number(kStep, 4)));
     }
