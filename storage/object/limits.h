@@ -27,6 +27,10 @@ inline constexpr std::size_t kConfigBytes = 1024 * 1024;   // data of a ConfigMa
 inline constexpr std::size_t kFieldManagerBytes = 128;
 inline constexpr std::size_t kWarningCharacters = 4096;    // of one answer's warnings
 inline constexpr std::size_t kWarningCutCharacters = 256;  // of each, past that
+inline constexpr std::size_t kProblemsTold = 100;          // of one body; more are not looked for
+inline constexpr std::size_t kProblemPathBytes = 1024;     // of a field's path, past that it is cut
+inline constexpr std::size_t kProblemValueBytes = 4096;    // of a value shown in a message, likewise
+inline constexpr std::size_t kTargetBytes = kHeaderBytes / 16;  // path and query of a request
 
 // CEL and definitions. Costs are in CEL's units, the same as kube-apiserver's.
 inline constexpr int kCelDepth = 250;                      // nesting of a text, as cel-go
@@ -56,10 +60,12 @@ inline constexpr std::size_t kConversionQueue = 4096;             // batches of 
 
 // Lists and watches.
 inline constexpr std::size_t kWatchQueueEvents = 4096;     // past this a slow watcher is ended
+inline constexpr std::size_t kWatchQueueBytes = 8 * 1024 * 1024;  // the same in bytes of objects
 inline constexpr std::size_t kStreamPendingBytes = 1024 * 1024;  // drawn from a watch, not sent
 inline constexpr std::size_t kHistoryEvents = 100'000;     // ring for watch resumption
 inline constexpr auto kBookmarkInterval = 60s;             // as kube-apiserver
 inline constexpr auto kWatchMinLifetime = 1800s;           // a watch without timeoutSeconds
+inline constexpr auto kWatchLifetime = std::chrono::seconds(24h);  // the longest a client may ask for
 inline constexpr auto kFreshnessWait = 3s;                 // wait for a resourceVersion to arrive
 inline constexpr std::size_t kListPageMax = 10'000;
 inline constexpr std::size_t kStreamedListBytes = 1024 * 1024;  // longer lists are never whole
@@ -160,6 +166,9 @@ inline constexpr int kUnsentBytes = 128 * 1024;            // in the kernel, one
 // Identity and rights.
 inline constexpr std::size_t kRbacSnapshots = 4096;        // workspaces whose rules are kept parsed
 inline constexpr std::size_t kSharedRules = 1024;          // rule texts known before a sweep
+inline constexpr std::size_t kRuleProduct = 100'000;       // single rights that one grant spells out
+inline constexpr std::size_t kRulesTold = 20;              // rights named in one refusal
+inline constexpr std::size_t kAggregatedRoles = 1000;      // ClusterRoles that gather others, a workspace
 inline constexpr std::size_t kTokenBytes = 16 * 1024;      // of a bearer token
 inline constexpr auto kDeletedTokenGrace = 60s;            // tokens bound to a deleted object
 inline constexpr auto kTokenShortest = 600s;               // as kube-apiserver
@@ -169,6 +178,7 @@ inline constexpr auto kBootstrapTokenAge = 24h;            // a join token is fo
 inline constexpr auto kSyncerCertificate = 24h;            // renewed by the syncer at two thirds
 inline constexpr auto kClientCertificate = 24h * 365;      // longest a request may ask for
 inline constexpr auto kRequestCertificateShortest = 600s;  // as kube-apiserver
+inline constexpr std::size_t kRequestsOfOne = 8;           // signing requests under way, a token or syncer
 inline constexpr auto kWatchRecheck = 15s;                 // may an open watch still be open
 inline constexpr std::size_t kWatchesPerCredential = 1024;  // masters are not counted
 inline constexpr auto kHostDecisionAge = 10s;              // remembered answers of a host cluster
@@ -195,7 +205,9 @@ inline constexpr std::size_t kWebhookAnswerBytes = 8 * 1024 * 1024;  // a patch 
 inline constexpr std::size_t kWebhookWaiters = 32;         // requests of one workspace in webhooks
 inline constexpr std::size_t kAggregatedWaiters = 32;      // requests of one workspace, likewise
 inline constexpr std::size_t kAggregatedPendingBytes = 1024 * 1024;  // read ahead of the client
-inline constexpr std::size_t kAggregatedDocumentBytes = 4 * 1024 * 1024;  // discovery of a group
+inline constexpr std::size_t kAggregatedDocumentBytes = 1024 * 1024;  // discovery of a group
+inline constexpr std::size_t kAggregatedApis = 100;        // APIServices that act, one workspace
+inline constexpr std::size_t kAggregatedBytes = 8 * 1024 * 1024;  // their documents, one workspace
 inline constexpr std::size_t kAggregatedConnections = 1024;  // to servers of other API groups
 inline constexpr auto kAggregatedPieces = 500ms;           // a longer answer is passed on in pieces
 inline constexpr auto kAggregatedProbe = 30s;              // between looks at such a server
@@ -226,6 +238,7 @@ inline constexpr auto kLeaseRetry = 1s;
 // Clients, controllers and the syncer.
 inline constexpr auto kRetryFirst = 5ms;                   // exponential, per key
 inline constexpr auto kRetryLast = 30s;
+inline constexpr auto kLongestDelay = 24h;                 // of a key; looked at again then
 inline constexpr auto kReconnectFirst = 200ms;
 inline constexpr auto kReconnectLast = 30s;
 inline constexpr std::size_t kClientResponseBytes = 256 * 1024 * 1024;
