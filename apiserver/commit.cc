@@ -383,6 +383,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     if (result.committed) return Outcome{TRY(Object::Decode(*stored, result.revision)), true, false};
     if (home.Moved(result) && moves++ < limits::kCommitRetries) {
       TRY(home.Again(call, result.revision));
+      TRY(CheckNamespace(call, name));
       --attempt;  // the name was not at fault
       continue;
     }

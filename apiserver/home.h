@@ -1,9 +1,9 @@
-// The workspace that a new object is made in, held by the create's own transaction: whatever is
-// made in a workspace is made while it exists, so nothing outlives its deletion.
+// The workspace that a new object is made in, and its namespace, held by the create's own
+// transaction: whatever is made there is made while they exist, so nothing outlives their deletion.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "apiserver/call.h"
 #include "storage/txn.h"
@@ -12,19 +12,22 @@ namespace mailroom::apiserver {
 
 class Home {
  public:
-  // NotFound when the workspace is gone.
+  // NotFound when one of them is gone.
   static Result<Home> Of(const Call& call);
 
-  // Lets the transaction fail unless the Workspace object is as it was seen.
+  // Lets the transaction fail unless their objects are as they were seen.
   void Hold(storage::Txn& txn) const;
-  // Whether a transaction failed because that object is another now.
+  // Whether a transaction failed because one of those objects is another now.
   bool Moved(const storage::TxnResult& result) const;
-  // Sees it as of `revision`. NotFound when it is gone, or another of the same name.
+  // Sees them as of `revision`. NotFound when one is gone, or the workspace is another of the same
+  // name. Whether the namespace still takes objects is the caller's to ask.
   Result<void> Again(const Call& call, Revision revision);
 
  private:
-  std::optional<storage::Compare> seen_;  // none for root, which never goes
-  std::string uid_;
+  void See(const ResourceKey& key, const Object& object);
+
+  std::vector<storage::Compare> seen_;  // root never goes
+  std::string uid_;                     // of the workspace
 };
 
 }  // namespace mailroom::apiserver

@@ -19,6 +19,7 @@ class Following final : public HubWatch {
     thread_.request_stop();
     wake_.notify_all();
     if (thread_.joinable()) thread_.join();
+    watcher_.reset();  // it notifies what is declared after it
   }
 
   Result<void> Begin() {

@@ -84,6 +84,32 @@ TEST_F(WorkspacesTest, NothingIsMadeInAWorkspaceThatGoes) {
   }
 }
 
+TEST_F(WorkspacesTest, NothingIsMadeInANamespaceThatGoes) {
+  const std::string namespaces = hub.NewWorkspace("a", "wds") + "/api/v1/namespaces";
+  const std::string maps = namespaces + "/n/configmaps";
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_EQ(hub.Do("POST", namespaces, {{"metadata", {{"name", "n"}}}}).code, 201);
+    std::atomic<int> made = 0;
+    {
+      std::vector<std::jthread> writers;
+      for (int writer = 0; writer < 3; ++writer) {
+        writers.emplace_back([&, writer] {
+          for (int i = 0;; ++i) {
+            const std::string name = "x" + std::to_string(writer) + "-" + std::to_string(i);
+            const int code = hub.Do("POST", maps, ConfigMap(name)).code;
+            if (code == 404) return;
+            EXPECT_TRUE(code == 201 || code == 403) << code;
+            made += code == 201;
+          }
+        });
+      }
+      while (made < 3 + round) std::this_thread::yield();
+      EXPECT_EQ(hub.Do("DELETE", namespaces + "/n").code, 200);
+    }
+    EXPECT_EQ(Find(hub.Get(maps).body, {"items"})->size(), 0u) << "round " << round;
+  }
+}
+
 TEST_F(WorkspacesTest, CreatesGoOnWhileTheWorkspaceIsEdited) {
   const std::string a = hub.NewWorkspace("a", "wds");
   std::jthread editor([&](std::stop_token stop) {

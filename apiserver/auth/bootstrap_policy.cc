@@ -8,6 +8,7 @@
 #include "apiserver/auth/uid.h"
 #include "openapi/builtin_files.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 #include "storage/object/resource_key.h"
 #include "storage/object/yaml.h"
 
@@ -199,8 +200,11 @@ void AddBootstrapPolicy(const Workspace& workspace, const std::string& now, stor
   }
 }
 
-Result<void> RestoreBootstrapPolicy(storage::CachedStore& store, const Workspace& workspace,
-                                    const std::string& now) {
+namespace {
+
+// What is missing or has been taken away, put back if nothing of it changes meanwhile.
+storage::Txn Restoration(const storage::CachedStore& store, const Workspace& workspace,
+                         const std::string& now) {
   storage::Txn txn;
   for (const PolicyObject& object : BootstrapPolicy()) {
     const ResourceKey key = KeyOf(workspace, object);
@@ -214,8 +218,21 @@ Result<void> RestoreBootstrapPolicy(storage::CachedStore& store, const Workspace
     txn.compares.push_back({key.ToStoreKey(), Revision()});
     txn.operations.push_back(Put(key, object, now));
   }
-  if (!txn.operations.empty()) TRY(store.Commit(std::move(txn)));
-  return Ok();
+  return txn;
+}
+
+}  // namespace
+
+Result<void> RestoreBootstrapPolicy(storage::CachedStore& store, const Workspace& workspace,
+                                    const std::string& now) {
+  for (int attempt = 0; attempt < limits::kCommitRetries; ++attempt) {
+    storage::Txn txn = Restoration(store, workspace, now);
+    if (txn.operations.empty()) return Ok();
+    const storage::TxnResult result = TRY(store.Commit(std::move(txn)));
+    if (result.committed) return Ok();
+    TRY(store.WaitFor(result.revision, limits::kFreshnessWait));  // another hub was at it
+  }
+  return Internal("the bootstrap policy of " + workspace.name() + " changes all the time");
 }
 
 }  // namespace mailroom::apiserver
