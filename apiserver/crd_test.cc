@@ -1,9 +1,7 @@
 // Definitions served: rules on every way of writing, names, bounds.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdlib>
-#include <thread>
 
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
@@ -128,11 +126,9 @@ TEST_F(Definitions, NamesAreTakenOnce) {
   // What waited is served as soon as the name is free.
   auto waiting = [&] { return hub.Get(ws + kCrds + "/others.example.com").body; };
   EXPECT_EQ(hub.Do("DELETE", ws + kCrds + "/things.example.com").code, 200);
-  for (int i = 0; i < 500 && condition(waiting(), "Established") != "True InitialNamesAccepted";
-       ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  EXPECT_EQ(condition(waiting(), "Established"), "True InitialNamesAccepted");
+  EXPECT_TRUE(Eventually(
+      [&] { return condition(waiting(), "Established") == "True InitialNamesAccepted"; }))
+      << condition(waiting(), "Established");
   EXPECT_EQ(condition(waiting(), "NamesAccepted"), "True NoConflicts");
   // Another group, and another workspace, do not care.
   auto other = hub.Do("POST", ws + kCrds, Definition("things", "Thing", Bounded(), "b.example"));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "storage/object/json_path.h"
+#include "test/support/eventually.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom {
@@ -99,11 +100,10 @@ TEST(Compacted, APageOfAnIdleCollectionExpires) {
   const Json first = hub.Get(kMaps + "?limit=2").body;
   const std::string next = kMaps + "?limit=2&continue=";
   TestHub::Answer late;
-  for (int i = 0; i < 2000 && late.code != 410; ++i) {
+  ASSERT_TRUE(Eventually([&] {
     late = hub.Get(next + StringAt(first, {"metadata", "continue"}));
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  ASSERT_EQ(late.code, 410) << late.text;
+    return late.code == 410;
+  })) << late.text;
   const auto exact =
       hub.Get(kMaps + "?resourceVersionMatch=Exact&resourceVersion=" + RevisionOf(first));
   EXPECT_EQ(exact.code, 410);

@@ -169,8 +169,8 @@ class Silent final : public Stream {
 };
 
 TEST(Oversight, AQuestionThatHangsHoldsUpNoTimer) {
-  TimerQueue timers;
   WorkerPool checkers(1, 1);
+  TimerQueue timers;  // ends first: its thread hands on to the others
   std::promise<void> asked, hanging;
   std::shared_future<void> released = hanging.get_future().share();
   std::atomic<int> times = 0;

@@ -22,6 +22,8 @@ class LifecycleTest : public testing::Test {
   void MakeNamespace(const std::string& name) {
     ASSERT_EQ(hub.Do("POST", kNamespaces, {{"apiVersion", "v1"}, {"kind", "Namespace"},
                                            {"metadata", {{"name", name}}}}).code, 201);
+    // With the last of what it is furnished with, so that nothing is on its way into it when it goes.
+    ASSERT_TRUE(Appears(kNamespaces + "/" + name + "/configmaps/kube-root-ca.crt")) << name;
   }
   bool Appears(const std::string& path) {
     return Eventually([&] { return hub.Get(path).code == 200; });
@@ -322,6 +324,10 @@ TEST_F(LifecycleTest, NothingOfAWorkspaceOutlivesIt) {
       return hub.Get(inside + "/serviceaccounts/default").code == 200 &&
              hub.Get(inside + "/configmaps/kube-root-ca.crt").code == 200;
     })) << ns;
+  }
+  for (const char* last : {"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/catch-all",
+                           "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"}) {
+    ASSERT_TRUE(Appears(std::string("/clusters/brief") + last)) << last;
   }
   const std::weak_ptr<const apiserver::Rbac> rights = parts.authorizer.RbacOf("brief");
   ASSERT_FALSE(rights.expired());

@@ -60,7 +60,7 @@ TEST_F(Overseen, AWatchEndsWithItsCertificate) {
   Response endless = hub.server().dispatcher().Handle(request);
   ASSERT_EQ(endless.code, 200) << "until the year 9999";
   endless.stream->OnReady([] {});
-  request.peer.until = until(std::chrono::seconds(2));
+  request.peer.until = until(std::chrono::seconds(5));
   Response response = hub.server().dispatcher().Handle(request);
   ASSERT_EQ(response.code, 200);
   const std::string text = End(response);

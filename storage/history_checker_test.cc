@@ -153,8 +153,14 @@ struct FaultCase {
 class SeededFault : public ::testing::TestWithParam<FaultCase> {};
 
 TEST_P(SeededFault, IsConvicted) {
-  FaultyStore store(GetParam().fault);
-  const Lines violations = RunAndJudge(store, {.clients = 6, .calls = 150});
+  // How the clients and the watches meet is left to the machine; a fault that did not show is given
+  // further traffic.
+  const unsigned rounds = GetParam().fault == Fault::kNone ? 1 : 20;
+  Lines violations;
+  for (unsigned seed = 1; seed <= rounds && violations.empty(); ++seed) {
+    FaultyStore store(GetParam().fault);
+    violations = RunAndJudge(store, {.clients = 6, .calls = 150, .seed = seed});
+  }
   if (GetParam().fault == Fault::kNone) {
     EXPECT_EQ(violations, Lines{});
   } else {

@@ -86,7 +86,7 @@ class RecordingSink final : public ChangeSink {
   // Waits until everything up to `revision` was delivered, then returns all lines.
   std::vector<std::string> WaitFor(Revision revision) {
     std::unique_lock lock(mutex_);
-    arrived_.wait_for(lock, std::chrono::seconds(30),
+    arrived_.wait_for(lock, std::chrono::seconds(60),
                       [&] { return reached_ >= revision || ended_; });
     EXPECT_GE(reached_, revision) << (ended_ ? ended_->message() : "nothing arrived");
     EXPECT_FALSE(out_of_order_);
@@ -94,7 +94,7 @@ class RecordingSink final : public ChangeSink {
   }
   std::optional<Status> WaitForEnd() {
     std::unique_lock lock(mutex_);
-    arrived_.wait_for(lock, std::chrono::seconds(30), [&] { return ended_.has_value(); });
+    arrived_.wait_for(lock, std::chrono::seconds(60), [&] { return ended_.has_value(); });
     return ended_;
   }
   std::optional<Status> ended() {

@@ -5,12 +5,11 @@
 
 #include "apiserver/admission/quota_usage.h"
 #include "openapi/catalog.h"
+#include "test/support/eventually.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom::admission {
 namespace {
-
-using namespace std::chrono_literals;
 
 openapi::ResourceTypePtr TypeOf(const char* group, const char* version, const char* plural) {
   return openapi::BaseCatalog(openapi::WorkspaceType::kCluster)->FindShared(group, version, plural);
@@ -106,12 +105,10 @@ class QuotaTest : public ::testing::Test {
   // Waits until the quota's status shows what it should.
   void Shows(const Json& used, const std::string& name = "q") {
     Json found;
-    for (int i = 0; i < 2000; ++i) {
+    ASSERT_TRUE(Eventually([&] {
       found = hub_.Get(In("resourcequotas/" + name)).body["status"];
-      if (found.contains("used") && found["used"] == used) return;
-      std::this_thread::sleep_for(10ms);
-    }
-    FAIL() << found << " never became " << used;
+      return found.contains("used") && found["used"] == used;
+    })) << found << " never became " << used;
   }
 
   TestHub hub_;
@@ -144,10 +141,9 @@ TEST_F(QuotaTest, CountsWhatWasThereBefore) {
   EXPECT_EQ(hub_.Get(In("resourcequotas/q")).body["status"]["hard"], (Json{{"configmaps", "1"}}));
   ASSERT_EQ(hub_.Do("PATCH", In("resourcequotas/q"), {{"spec", {{"hard", {{"configmaps", "3"}}}}}},
                     "application/merge-patch+json").code, 200);
-  for (int i = 0; i < 2000; ++i) {
-    if (hub_.Get(In("resourcequotas/q")).body["status"]["hard"]["configmaps"] == "3") break;
-    std::this_thread::sleep_for(10ms);
-  }
+  ASSERT_TRUE(Eventually([&] {
+    return hub_.Get(In("resourcequotas/q")).body["status"]["hard"]["configmaps"] == "3";
+  }));
   EXPECT_EQ(hub_.Do("POST", In("configmaps"), ConfigMap("b")).code, 201);
 }
 

@@ -276,7 +276,8 @@ TEST(CurlTransport, AfterRunsOnTheLoopInOrderOfTime) {
   auto transport = MakeCurlTransport(ConfigOf(server));
   std::vector<int> order;
   std::promise<void> done;
-  transport->After(std::chrono::milliseconds(40), [&] {
+  // So much later that a loop which is kept waiting still comes to the others first.
+  transport->After(std::chrono::seconds(3), [&] {
     order.push_back(3);
     done.set_value();
   });

@@ -80,7 +80,11 @@ std::optional<Request> ReadRequest(ScriptedConnection& connection, std::string& 
   }
   const std::string length(request.headers.Get("content-length"));
   const std::size_t wanted = length.empty() ? 0 : std::stoul(length);
-  while (buffer.size() < wanted) buffer += connection.Read();
+  while (buffer.size() < wanted) {
+    const std::string more = connection.Read();
+    if (more.empty()) return std::nullopt;
+    buffer += more;
+  }
   request.body = buffer.substr(0, wanted);
   buffer.erase(0, wanted);
   return request;
@@ -175,25 +179,36 @@ TestCertificates MakeTestCertificates(const std::string& host) {
   return {ca.pem, server.pem, server.key_pem, client.pem, client.key_pem};
 }
 
-void ScriptedConnection::Head(int code, std::string_view more_headers) {
+namespace {
+
+constexpr const char* kLastChunk = "0\r\n\r\n";
+
+std::string HeadText(int code, std::string_view more_headers) {
   std::string head = "HTTP/1.1 " + std::to_string(code) + " Scripted\r\n";
   head += "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
   head += more_headers;
-  Write(head + "\r\n");
+  return head + "\r\n";
 }
 
-void ScriptedConnection::Chunk(std::string_view bytes) {
+std::string ChunkText(std::string_view bytes) {
   char size[32];
   std::snprintf(size, sizeof size, "%zx\r\n", bytes.size());
-  Write(size + std::string(bytes) + "\r\n");
+  return size + std::string(bytes) + "\r\n";
 }
 
-void ScriptedConnection::End() { Write("0\r\n\r\n"); }
+}  // namespace
 
+void ScriptedConnection::Head(int code, std::string_view more_headers) {
+  Write(HeadText(code, more_headers));
+}
+
+void ScriptedConnection::Chunk(std::string_view bytes) { Write(ChunkText(bytes)); }
+
+void ScriptedConnection::End() { Write(kLastChunk); }
+
+// At once: whoever waits for the whole answer does not wait for this thread's next turn.
 void ScriptedConnection::Reply(int code, std::string_view body) {
-  Head(code);
-  if (!body.empty()) Chunk(body);
-  End();
+  Write(HeadText(code, "") + (body.empty() ? std::string() : ChunkText(body)) + kLastChunk);
 }
 
 void ScriptedConnection::WaitForClose() {

@@ -66,7 +66,7 @@ say "identity comes from the headers, and only rights of its own count"
 k root create clusterrolebinding reader --clusterrole=system:mailroom:mailbox-viewer --user=reader >/dev/null
 w create clusterrolebinding reader --clusterrole=mailroom-mailbox-viewer --user=reader >/dev/null
 reader() { p --as reader "$@"; }
-says '^namespace/default' reader get namespaces -o name || fail "reader reads"
+eventually says '^namespace/default' reader get namespaces -o name  # the host hears of its rights a little later
 ! reader create configmap x >"$dir/denied" 2>&1 || fail "reader writes"
 ! p --as stranger get namespaces >"$dir/denied" 2>&1 || fail "stranger reads"
 # Allowed by the host, not by the hub.
@@ -92,11 +92,13 @@ YAML
 done
 # as USER MAILBOX METHOD PATH: the code; the body is in $dir/body.
 as() {
-  curl -s -o "$dir/body" -w '%{http_code}' --max-time 5 --cacert "$pki/ca.crt" --cert "$pki/admin.crt" \
+  curl -s -o "$dir/body" -w '%{http_code}' --max-time 30 --cacert "$pki/ca.crt" --cert "$pki/admin.crt" \
     --key "$pki/admin.key" -H "Impersonate-User: user$1" -H 'Content-Type: application/json' -X "$3" \
     "$host_url/apis/mailbox.kubestellar.io/v1alpha1/mailboxes/${boxes[$2]}/proxy$4"
 }
 secrets=/api/v1/namespaces/default/secrets
+# The host hears of its own bindings a little later.
+for i in $(seq $many); do eventually is 200 as "$i" "$i" GET "$secrets/canary"; done
 asked=0
 for user in $(seq $many); do
   for other in $(seq $many); do

@@ -165,6 +165,7 @@ say "one workspace to a file and back"
 k team create namespace kept
 k team -n kept create configmap precious --from-literal=a=b
 k team apply -f "$root/deploy/demo/widgets-crd.yaml"
+eventually k team -n kept get configmap kube-root-ca.crt  # the last of what it is furnished with
 # Everything that is stored there, but for the revisions, which are new.
 contents() {
   local kind

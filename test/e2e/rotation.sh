@@ -4,7 +4,7 @@
 # etcd-3.4 or etcd-3.5 instead of the embedded engine.
 . "$(dirname "$0")/lib.sh"
 
-hub_flags=(--syncer-certificate-duration 20s)
+hub_flags=(--syncer-certificate-duration 30s)  # ten of them for a loaded machine to renew it
 [ -z "${1:-}" ] || start_etcd "${1#etcd-}"
 start_hub
 k root apply -f - >/dev/null <<'YAML'

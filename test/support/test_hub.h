@@ -53,7 +53,8 @@ class TestWatch {
   TestWatch(TestHub& hub, const std::string& path, const std::string& accept = "");
   ~TestWatch();
   int code() const;
-  // The next event; a null value when the stream ended or nothing came for ten seconds.
+  // The next event; a null value when the stream ended or, which only a failure brings about,
+  // nothing came for a minute.
   Json Next();
   bool ended() const;
 
