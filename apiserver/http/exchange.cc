@@ -186,6 +186,9 @@ void Serve(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, A
   if (request.body.size() > state->options.body_bytes) {
     return refuse(Refusal(413, state->options.body_bytes));
   }
+  if (request.path.size() + request.query.size() > limits::kTargetBytes) {
+    return refuse(Refusal(414, 0));
+  }
   if (!GoodPath(request.path)) return refuse(Refusal(400, 0));
   if (!request.body.empty() && state->request_bytes > state->options.request_bytes) {
     return refuse(ErrorResponse(TooManyRequests("too many long requests at a time", 1)));
