@@ -115,6 +115,8 @@ void H1Connection::OnRequest(const drogon::HttpRequest& request) {
   waiting_.push_back(std::move(asked));
   if (waiting_.size() > limits::kPipelined || waiting_bytes_ > limits::kPipelinedBytes) {
     Cut(socket, "too many requests in line");
+  } else if (waiting_bytes_ > limits::kStreamBlock && holding_.TooMuch()) {
+    Cut(socket, "its requests in line are long, and there are too many");
   }
 }
 
