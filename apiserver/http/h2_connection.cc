@@ -35,6 +35,10 @@ struct H2Callbacks {
   static int Frame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     return Of(user).OnFrame(*frame);
   }
+  static int Refused(nghttp2_session*, const nghttp2_frame*, int, void* user) {
+    Of(user).CountControlFrame();
+    return 0;
+  }
   static int Closed(nghttp2_session*, std::int32_t id, std::uint32_t, void* user) {
     Of(user).OnStreamClosed(id);
     return 0;
@@ -53,6 +57,7 @@ struct H2Callbacks {
       nghttp2_session_callbacks_set_on_header_callback(made, Header);
       nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, Data);
       nghttp2_session_callbacks_set_on_frame_recv_callback(made, Frame);
+      nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(made, Refused);
       nghttp2_session_callbacks_set_on_stream_close_callback(made, Closed);
       return made;
     }();
@@ -280,11 +285,16 @@ int H2Connection::OnData(std::int32_t id, std::string_view data) {
   return 0;
 }
 
+// Also of those that nghttp2 refuses by itself: a stream past the limit is reset, and a peer that
+// does not read can have us owe it any number of resets.
+bool H2Connection::CountControlFrame() {
+  if (control_frames_.Take(std::chrono::steady_clock::now())) return true;
+  Abort(NGHTTP2_ENHANCE_YOUR_CALM);
+  return false;
+}
+
 int H2Connection::OnFrame(const nghttp2_frame& frame) {
-  if (CarriesNothing(frame) && !control_frames_.Take(std::chrono::steady_clock::now())) {
-    Abort(NGHTTP2_ENHANCE_YOUR_CALM);
-    return 0;
-  }
+  if (CarriesNothing(frame) && !CountControlFrame()) return 0;
   if (frame.hd.type != NGHTTP2_HEADERS && frame.hd.type != NGHTTP2_DATA) return 0;
   H2Stream* stream = Find(frame.hd.stream_id);
   if (stream == nullptr) return 0;

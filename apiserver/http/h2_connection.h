@@ -55,6 +55,8 @@ class H2Connection : public Connection, public std::enable_shared_from_this<H2Co
   int OnHeader(const nghttp2_frame& frame, std::string_view name, std::string_view value);
   int OnData(std::int32_t id, std::string_view data);
   int OnFrame(const nghttp2_frame& frame);
+  // False when there are too many, and the connection is broken off.
+  bool CountControlFrame();
   void OnStreamClosed(std::int32_t id);
   ssize_t OnRead(H2Stream& stream, std::uint8_t* out, std::size_t room, std::uint32_t* flags);
 

@@ -314,6 +314,8 @@ INSTANTIATE_TEST_SUITE_P(
                 return GetFrame(id, "/stream/h2-rapid") +
                        Frame(NGHTTP2_RST_STREAM, 0, id, Number(NGHTTP2_CANCEL, 4));
               }},
+        Flood{"StreamsPastTheLimit",
+              [](std::uint32_t id) { return GetFrame(id, "/flood"); }},
         Flood{"EmptyData",
               [](std::uint32_t id) {
                 return id == 1 ? Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1,
