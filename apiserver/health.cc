@@ -6,6 +6,7 @@
 
 #include "apiserver/render.h"
 #include "storage/object/log.h"
+#include "storage/unreadable.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -16,11 +17,21 @@ struct Check {
   bool only_ready = false;  // a server that is going is alive, but not ready
 };
 
+// Another server of the same store has keys that this one lacks: it serves what this one cannot
+// read. Which values these are is in the log; anybody may ask for the reason of a single check.
+Result<void> CheckKeys(const Hub& hub) {
+  const storage::Unreadable unreadable = storage::UnreadableValues(hub.store);
+  if (unreadable.sealed == 0) return Ok();
+  return Unavailable(std::to_string(unreadable.sealed) +
+                     " stored values are sealed with keys that this server does not have");
+}
+
 // Whoever gets an answer has the first two.
 constexpr Check kChecks[] = {
     {"ping", [](const Hub&) { return Ok(); }},
     {"log", [](const Hub&) { return Ok(); }},
     {"storage", [](const Hub& hub) { return hub.store.Freshen(); }},
+    {"storage-keys", CheckKeys, true},
     {"shutdown",
      [](const Hub& hub) -> Result<void> {
        if (hub.draining == nullptr || !*hub.draining) return Ok();

@@ -79,8 +79,8 @@ TEST_F(Health, AServerThatIsWellSaysSo) {
     EXPECT_EQ(Get(path), (Answer{200, "ok"})) << path;
   }
   EXPECT_EQ(Get("/readyz", "verbose"),
-            (Answer{200, "[+]ping ok\n[+]log ok\n[+]storage ok\n[+]shutdown ok\n"
-                         "readyz check passed\n"}));
+            (Answer{200, "[+]ping ok\n[+]log ok\n[+]storage ok\n[+]storage-keys ok\n"
+                         "[+]shutdown ok\nreadyz check passed\n"}));
   EXPECT_EQ(Get("/livez", "verbose&exclude=storage&exclude=tea"),
             (Answer{200, "[+]ping ok\n[+]log ok\n[+]storage excluded: ok\n"
                          "warn: some health checks cannot be excluded: no matches for \"tea\"\n"
@@ -100,10 +100,32 @@ TEST_F(Health, AServerThatCannotFollowItsStoreIsUnwell) {
   EXPECT_TRUE(Eventually([&] { return Get("/healthz").code == 200; }));
 }
 
+// As another server leaves it that seals with a key of its own.
+TEST_F(Health, AServerThatLacksAKeyIsNotReady) {
+  const std::string key =
+      ResourceKey{Workspace("root"), {"", "secrets"}, "default", "sealed"}.ToStoreKey();
+  auto write = [&](storage::Operation operation) {
+    const storage::Txn txn{{}, {std::move(operation)}};
+    ASSERT_TRUE(storage::CommitAndWait(*store, txn).ok());
+  };
+  write({storage::Operation::Type::kPut, key,
+         std::make_shared<const std::string>("sealed:aesgcm:other:...")});
+  EXPECT_TRUE(Eventually([&] { return Get("/readyz").code == 500; }));
+  EXPECT_EQ(Get("/readyz").text, "[+]ping ok\n[+]log ok\n[+]storage ok\n"
+                                 "[-]storage-keys failed: reason withheld\n[+]shutdown ok\n"
+                                 "readyz check failed\n");
+  EXPECT_EQ(Get("/readyz/storage-keys").text,
+            "internal server error: 1 stored values are sealed with keys that this server does not "
+            "have\n");
+  EXPECT_EQ(Get("/healthz"), (Answer{200, "ok"}));
+  write({storage::Operation::Type::kDelete, key, nullptr});
+  EXPECT_TRUE(Eventually([&] { return Get("/readyz").code == 200; }));
+}
+
 TEST_F(Health, AServerThatStopsIsAliveButNotReady) {
   server->Drain();
   EXPECT_EQ(Get("/readyz"), (Answer{500, "[+]ping ok\n[+]log ok\n[+]storage ok\n"
-                                         "[-]shutdown failed: reason withheld\n"
+                                         "[+]storage-keys ok\n[-]shutdown failed: reason withheld\n"
                                          "readyz check failed\n"}));
   EXPECT_EQ(Get("/readyz/shutdown").code, 500);
   EXPECT_EQ(Get("/livez"), (Answer{200, "ok"}));

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "storage/unreadable.h"
+
 namespace mailroom::apiserver {
 namespace {
 
@@ -65,7 +67,8 @@ void AddStorageMetrics(Metrics& metrics, const storage::CachedStore& store) {
        {"mailroom_cached_workspaces", "Workspaces that hold objects."},
        {"mailroom_cached_collections", "Resources in workspaces that hold objects."},
        {"mailroom_watchers", "Open watches on the cache."},
-       {"mailroom_history_events", "Events that watches can resume from."}},
+       {"mailroom_history_events", "Events that watches can resume from."},
+       {"mailroom_unreadable_values", "Stored values of which only an earlier state is shown, if any."}},
       [&store] {
         const storage::CacheStats stats = store.Stats();
         auto number = [](auto value) { return static_cast<double>(value); };
@@ -74,7 +77,7 @@ void AddStorageMetrics(Metrics& metrics, const storage::CachedStore& store) {
             number(stats.interruptions),   number(stats.comparisons),
             number(stats.objects),         number(stats.workspaces),
             number(stats.collections),     number(stats.watchers),
-            number(stats.history_events)};
+            number(stats.history_events),  number(storage::UnreadableValues(store).values)};
       });
 }
 

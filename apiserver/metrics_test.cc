@@ -33,6 +33,7 @@ TEST(Metrics, TellOfTheRiverToTheAdministratorOnly) {
   ASSERT_EQ(first.code, 200);
   for (const char* line :
        {"\nmailroom_river_lag_revisions 0\n", "\nmailroom_watchers ", "\nmailroom_cached_objects ",
+        "\nmailroom_unreadable_values 0\n",
         "\nmailroom_answers_total{code=\"2xx\"} "}) {
     EXPECT_NE(first.text.find(line), std::string::npos) << line;
   }

@@ -168,8 +168,9 @@ class WatchStream final : public Stream {
       }
       // A converted watch hands on less than there is: batch by batch, and what was there at the
       // start apart from what came later.
+      // Nobody tells of its end twice.
       const bool more =
-          items_.size() == kDrain ||
+          items_.size() == kDrain || state != storage::Watcher::State::kOpen ||
           (converted_ != nullptr && (!items_.empty() || converted_->InitialJustDone()));
       if (!HandOn(out, max_bytes) || out.bytes() >= max_bytes) return State::kMore;
       if (!more) break;

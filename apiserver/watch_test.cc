@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom {
@@ -43,6 +44,28 @@ TEST_F(Watch, StartsWithTheStateWhenNoRevisionIsGiven) {
   EXPECT_EQ(Shown(watch.Next()), "ADDED b");
   hub.Do("POST", kMaps, ConfigMap("c"));
   EXPECT_EQ(Shown(watch.Next()), "ADDED c");
+}
+
+// It is woken for its end once, and the last events may come with it.
+TEST_F(Watch, OneThatOverflowedEndsAfterItsLastEvents) {
+  const std::string large(1'000'000, 'l');
+  hub.Do("POST", kMaps, ConfigMap("large"));
+  TestWatch watch(hub, kMaps + "?watch=1");
+  EXPECT_EQ(Shown(watch.Next()), "ADDED large");
+  auto change = [&](bool grow) {
+    const std::string value = grow ? large : "small";
+    ASSERT_EQ(hub.Do("PUT", kMaps + "/large", ConfigMap("large", {{"k", value}})).code, 200);
+  };
+  // All but a little of what may be queued, then more events than are drained at a time, and one
+  // that does not fit.
+  const std::size_t fit = limits::kWatchQueueBytes / large.size();
+  for (std::size_t i = 0; i < fit; ++i) change(i % 2 == 0);
+  for (int i = 0; i < 300; ++i) hub.Do("POST", kMaps, ConfigMap("c" + std::to_string(i)));
+  change(fit % 2 == 0);
+  std::size_t seen = 0;
+  while (!watch.Next().is_null()) ++seen;
+  EXPECT_EQ(seen, fit + 300);
+  EXPECT_TRUE(watch.ended());
 }
 
 TEST_F(Watch, WatchListEndsTheInitialEventsWithABookmark) {

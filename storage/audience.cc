@@ -27,10 +27,11 @@ void Audience::Flush(std::vector<SubscriptionPtr>& wake) {
     if (each->Flush()) wake.push_back(each);
   }
   if (offered_.empty()) return;
+  const std::size_t bytes = BytesOf(offered_);
   const auto items = std::make_shared<const std::vector<Watcher::Item>>(std::move(offered_));
   offered_ = {};
   for (const SubscriptionPtr& each : whole_) {
-    if (each->Queue(items)) wake.push_back(each);
+    if (each->Queue(items, bytes)) wake.push_back(each);
   }
 }
 

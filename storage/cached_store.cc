@@ -49,6 +49,7 @@ class River final : public CachedStore, private ChangeSink {
   void Retire(Revision before) override { retired_ = before.value(); }
   CacheStats Stats() const override;
   void Stop() override;
+  Unreadable unreadable() const { return decoder_.unreadable(); }
 
  private:
   class Subscriber;
@@ -64,6 +65,7 @@ class River final : public CachedStore, private ChangeSink {
   void Apply(const std::vector<DecodedChange>& changes, Revision revision,
              std::optional<Revision> gap_from);
   Result<void> Follow();
+  Result<void> CheckKeys();
   // Brings the state up to date by comparing it with the store, then follows from there. For
   // when the place of the watch is gone from the store's history.
   Result<void> Resync();
@@ -141,8 +143,18 @@ Result<void> River::Start() {
     handle_.reset();
     TRY(Resync());
   }
+  TRY(CheckKeys());
   supervisor_ = std::jthread([this](std::stop_token stop) { Supervise(stop); });
   return Ok();
+}
+
+// What cannot be opened and was never seen would be missing, which controllers take for deleted.
+Result<void> River::CheckKeys() {
+  const Unreadable unreadable = decoder_.unreadable();
+  if (unreadable.sealed == 0) return Ok();
+  return Internal("storage: " + std::to_string(unreadable.sealed) +
+                  " stored values are sealed with keys that are not given "
+                  "(--encryption-keys-file), as " + unreadable.key);
 }
 
 Result<void> River::Follow() {
@@ -450,6 +462,11 @@ Result<std::unique_ptr<CachedStore>> CachedStore::Start(Store& store, Options op
   auto river = std::make_unique<River>(store, options);
   TRY(river->Start());
   return std::unique_ptr<CachedStore>(std::move(river));
+}
+
+// Every cache is made by Start.
+Unreadable UnreadableValues(const CachedStore& store) {
+  return static_cast<const River&>(store).unreadable();
 }
 
 }  // namespace mailroom::storage

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "storage/cached_store_testing.h"
+#include "storage/unreadable.h"
 
 namespace mailroom::storage {
 namespace {
@@ -338,20 +339,39 @@ TEST_F(CachedStoreTest, WatchesResumeAcrossARestart) {
   EXPECT_EQ(Drained(*watch.watcher), Lines{"MODIFIED a/n/y=2@3"});
 }
 
-TEST_F(CachedStoreTest, ValuesThatAreNoObjectsAreSkipped) {
-  const Place good{"a", "n", "good"}, bad{"a", "n", "bad"};
+// What is written over something is no deletion, whether it can be read or not.
+TEST_F(CachedStoreTest, ValuesThatAreNoObjectsChangeNothing) {
+  const Place good{"a", "n", "good"}, bad{"a", "n", "bad"}, alias{"a", "n", "alias"};
+  auto unreadable = [&] { return UnreadableValues(*cache_).values; };
   Write({PutObject(good, "1"),
          {Operation::Type::kPut, bad.key().ToStoreKey(), Bytes("not json")},
          {Operation::Type::kPut, "/mailroom/odd", Bytes("x")},
-         {Operation::Type::kPut, Place{"a", "n", "alias"}.key().ToStoreKey(), Encoded(good, "1")}});
+         {Operation::Type::kPut, alias.key().ToStoreKey(), Encoded(good, "1")}});
   EXPECT_EQ(List({.scope = kA}), Lines{"a/n/good=1@1"});
-  Write({PutObject(bad, "1")});
+  EXPECT_EQ(unreadable(), 2u);
+  EXPECT_EQ(UnreadableValues(*cache_).sealed, 0u);
+  EXPECT_EQ(UnreadableValues(*cache_).key, alias.key().ToStoreKey());
+  Write({PutObject(bad, "1"), DeleteObject(alias)});
+  EXPECT_EQ(unreadable(), 0u);
   CacheWatch watch = Watch({.scope = kA});
   EXPECT_EQ(watch.initial.size(), 2u);
   Write({{Operation::Type::kPut, bad.key().ToStoreKey(), Bytes("broken again")}});
-  EXPECT_EQ(Drained(*watch.watcher), Lines{"DELETED a/n/bad=1@3"});
+  EXPECT_EQ(Drained(*watch.watcher), Lines{});
+  EXPECT_EQ(List({.scope = kA}), (Lines{"a/n/bad=1@2", "a/n/good=1@1"}));
+  EXPECT_EQ(unreadable(), 1u);
+  // Another writer, or a deletion, is told as what it is.
+  Write({PutObject(bad, "2")});
+  EXPECT_EQ(unreadable(), 0u);
+  Write({{Operation::Type::kPut, bad.key().ToStoreKey(), Bytes("and again")}});
+  Write({DeleteObject(bad)});
+  EXPECT_EQ(Drained(*watch.watcher), (Lines{"MODIFIED a/n/bad=2@4", "DELETED a/n/bad=2@6"}));
+  EXPECT_EQ(unreadable(), 0u);
+  // After a restart nothing is known of it any more.
+  Write({{Operation::Type::kPut, bad.key().ToStoreKey(), Bytes("not json")}});
+  ASSERT_TRUE(store_->Compact(Revision(7)).ok());
   Start();
   EXPECT_EQ(List({.scope = kA}), Lines{"a/n/good=1@1"});
+  EXPECT_EQ(unreadable(), 1u);
 }
 
 TEST_F(CachedStoreTest, WaitForARevision) {

@@ -59,6 +59,7 @@ Result<Loaded> LoadPast(Store& store, Decoder& decoder, std::size_t replay) {
       std::min(current, std::max<std::uint64_t>(1, current > replay ? current - replay : 0)));
   auto read = [&](Revision at) -> Result<void> {
     loaded.objects.clear();
+    decoder.Recount();
     // Revision 0 is the empty store; engines take it for "no revision given".
     if (at == Revision()) {
       loaded.revision = at;
@@ -83,6 +84,7 @@ Result<Difference> CompareWithStore(Store& store, Decoder& decoder, GuardedState
   };
   std::unordered_set<const Object*> seen;
   std::vector<DecodedChange>& changes = difference.changes;
+  decoder.Recount();
   difference.revision = TRY(VisitHub(store, std::nullopt, [&](const KeyValue& entry) {
     Result<ResourceKey> key = ResourceKey::Parse(entry.key);
     const ObjectPtr old = key.ok() ? find(*key) : nullptr;
@@ -91,7 +93,11 @@ Result<Difference> CompareWithStore(Store& store, Decoder& decoder, GuardedState
       return;
     }
     std::optional<DecodedChange> decoded = decoder.Decode(entry);
-    if (!decoded || !decoded->object) return;
+    if (!decoded) {
+      // Written over by something that cannot be read, unless it was deleted before that.
+      if (old && entry.create_revision <= old->revision()) seen.insert(old.get());
+      return;
+    }
     if (old) seen.insert(old.get());
     if (old && old->meta().uid != decoded->object->meta().uid) {
       changes.push_back({decoded->key, nullptr, Revision(entry.mod_revision.value() - 1)});

@@ -20,8 +20,8 @@ struct Loaded {
 Result<Loaded> LoadPast(Store& store, Decoder& decoder, std::size_t replay);
 
 // What leads from `state` to the store's present, oldest first: the sum of the changes to each
-// object, a replaced object (another uid) as its deletion and creation. Nobody may apply changes
-// to `state` meanwhile.
+// object, a replaced object (another uid) as its deletion and creation. What has become unreadable
+// stays. Nobody may apply changes to `state` meanwhile.
 struct Difference {
   std::vector<DecodedChange> changes;
   Revision revision;

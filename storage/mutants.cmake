@@ -21,8 +21,8 @@ storage_mutant(skipped_event SOURCE audience.cc
   FROM "if (!whole_.empty())" TO "if (!whole_.empty() && event->revision().value() % 3 != 0)"
   CAUGHT_BY CachedStoreTest.*)
 storage_mutant(reordered_events SOURCE subscription.cc
-  FROM "runs_.push_back(Run{std::move(items), 0, taken})"
-  TO "runs_.push_front(Run{std::move(items), 0, taken})"
+  FROM "runs_.push_back(Run{std::move(items), 0, taken, bytes})"
+  TO "runs_.push_front(Run{std::move(items), 0, taken, bytes})"
   CAUGHT_BY CachedStoreTest.*)
 storage_mutant(dropped_on_reconnect SOURCE cached_store.cc
   FROM "store_.Watch(HubPrefix(), applied(), *this)"

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "storage/cached_store_testing.h"
+#include "storage/unreadable.h"
 
 namespace mailroom::storage {
 namespace {
@@ -113,6 +114,32 @@ TEST_F(RestartTest, ComparesWhenHistoryIsGone) {
   EXPECT_TRUE(cache_->Watch({.scope = kA, .after = Revision(6)}).ok());
   Write({PutObject({"a", "n", "same"}, "2")});
   EXPECT_EQ(Drained(*watch.watcher), Lines{"MODIFIED a/n/same=2@7"});
+}
+
+// A comparison tells no more deletions than there were.
+TEST_F(RestartTest, ComparesWithValuesThatCannotBeRead) {
+  StartBreakable();
+  const Place garbled{"a", "n", "garbled"}, replaced{"a", "n", "replaced"}, late{"a", "n", "late"};
+  auto garble = [](const Place& place) {
+    return Operation{Operation::Type::kPut, place.key().ToStoreKey(), Bytes("not json")};
+  };
+  Write({PutObject(garbled, "1"), PutObject(replaced, "1")});
+  Write({garble(late)});
+  EXPECT_EQ(UnreadableValues(*cache_).values, 1u);
+  CacheWatch watch = Watch({.scope = kA});
+  BreakWhile(Expired("compacted"), [&] {
+    testing::MustCommit(*store_,
+                        {{}, {garble(garbled), DeleteObject(replaced), DeleteObject(late)}});
+    testing::MustCommit(*store_, {{}, {garble(replaced)}});
+    ASSERT_TRUE(store_->Compact(Revision(4)).ok());
+  });
+  ASSERT_TRUE(cache_->WaitFor(Revision(4), 30s).ok());
+  EXPECT_EQ(Drained(*watch.watcher), Lines{"DELETED a/n/replaced=1@4"});
+  EXPECT_EQ(List({.scope = kA}), Lines{"a/n/garbled=1@1"});
+  EXPECT_EQ(UnreadableValues(*cache_).values, 2u);
+  Write({PutObject(garbled, "2"), DeleteObject(replaced)});
+  EXPECT_EQ(Drained(*watch.watcher), Lines{"MODIFIED a/n/garbled=2@5"});
+  EXPECT_EQ(UnreadableValues(*cache_).values, 0u);
 }
 
 TEST_F(RestartTest, FreshenIsNotAnsweredByAnOlderQuestion) {

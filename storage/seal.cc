@@ -16,7 +16,6 @@ namespace mailroom::storage {
 namespace {
 
 // `sealed:aesgcm:<key name>:` nonce, ciphertext, tag. Plain values begin with '{'.
-constexpr std::string_view kPrefix = "sealed:aesgcm:";
 constexpr int kNonceBytes = 12, kTagBytes = 16;
 
 struct FreeCipher {
@@ -149,8 +148,6 @@ const Seal::Rule* Seal::RuleOf(std::string_view store_key) const {
   }
   return nullptr;
 }
-
-bool Seal::IsSealed(std::string_view stored) { return stored.starts_with(kPrefix); }
 
 Result<std::string> Seal::Close(std::string_view store_key, std::string_view plain) const {
   const Rule* rule = RuleOf(store_key);

@@ -25,9 +25,10 @@ class Seal {
   Result<std::string> Open(std::string_view store_key, std::string_view stored) const;
   // Whether Close would store that value otherwise than it is stored now (but for randomness).
   bool IsStale(std::string_view store_key, std::string_view stored) const;
-  static bool IsSealed(std::string_view stored);
+  static bool IsSealed(std::string_view stored) { return stored.starts_with(kPrefix); }
 
  private:
+  static constexpr std::string_view kPrefix = "sealed:aesgcm:";
   struct Key {
     std::string name, secret;
   };

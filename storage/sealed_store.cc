@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "storage/object/limits.h"
-#include "storage/object/log.h"
 #include "storage/object/resource_key.h"
 
 namespace mailroom::storage {
@@ -15,8 +14,8 @@ Result<void> OpenEntry(const Seal& seal, KeyValue& entry) {
   return Ok();
 }
 
-// Gives plain values to the sink above. A value that cannot be opened is passed on as it is, and
-// is refused by whoever decodes it.
+// Gives plain values to the sink above. A value that cannot be opened is passed on as it is:
+// whoever decodes it says so, and takes it neither for an object nor for the end of one.
 class OpeningSink final : public ChangeSink {
  public:
   OpeningSink(const Seal& seal, ChangeSink& above) : seal_(seal), above_(above) {}
@@ -38,11 +37,7 @@ class OpeningSink final : public ChangeSink {
   void OnEnd(const Status& why) override { above_.OnEnd(why); }
 
  private:
-  void Open(KeyValue& entry) {
-    if (auto opened = OpenEntry(seal_, entry); !opened.ok()) {
-      Log(Level::kError, "stored value cannot be opened", {{"key", entry.key}});
-    }
-  }
+  void Open(KeyValue& entry) { (void)OpenEntry(seal_, entry).ok(); }
   const Seal& seal_;
   ChangeSink& above_;
 };

@@ -9,9 +9,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "storage/cached_store_testing.h"
 #include "storage/embedded_store.h"
 #include "storage/object/resource_key.h"
 #include "storage/store_contract.h"
+#include "storage/unreadable.h"
 
 namespace mailroom::storage {
 namespace {
@@ -163,6 +165,43 @@ TEST_F(Sealed, KeysRotate) {
   EXPECT_EQ(*Reseal(*below, SealOf(kTwoKeys)), 0u);
   EXPECT_EQ(*second->Get(kSecret)->entry->value, kCanary);
   EXPECT_FALSE(first->Get(kSecret).ok()) << "the old key alone no longer reads";
+}
+
+// Two servers on one store, of which one has been given a new key and the other has not.
+TEST_F(Sealed, WhatAnotherServerSealedAnewIsNotTakenForDeleted) {
+  const Place secret{"w", "n", "s", kSecrets};
+  const CacheListOptions secrets{.scope = {Workspace("w"), kSecrets, ""}};
+  const CachedStore::Options options{.history_events = 100, .watch_queue = 100, .probe = true};
+  auto old = Over(kOneKey);
+  auto cache = CachedStore::Start(*old, options).value();
+  ASSERT_TRUE(cache->Commit({{}, {PutObject(secret, "1")}}).ok());
+  auto watch = cache->Watch({.scope = secrets.scope}).value();
+  ASSERT_EQ(Reseal(*below, SealOf(kTwoKeys)).value(), 1u);
+  ASSERT_TRUE(cache->WaitFor(Revision(2), 30s).ok());
+  EXPECT_EQ(Drained(*watch.watcher), Lines{});
+  EXPECT_EQ(Describe(cache->List(secrets)->entries), Lines{"w/n/s=1@1"});
+  EXPECT_EQ(UnreadableValues(*cache).sealed, 1u);
+  EXPECT_EQ(UnreadableValues(*cache).key, secret.key().ToStoreKey());
+  // It does not write over what it cannot read.
+  EXPECT_FALSE(CommitAndWait(*old, {{{secret.key().ToStoreKey(), Revision(1)}},
+                                    {PutObject(secret, "2")}}).ok());
+  ASSERT_TRUE(CommitAndWait(*Over(kTwoKeys), {{}, {DeleteObject(secret)}}).ok());
+  ASSERT_TRUE(cache->WaitFor(Revision(3), 30s).ok());
+  EXPECT_EQ(Drained(*watch.watcher), Lines{"DELETED w/n/s=1@3"});
+  EXPECT_EQ(UnreadableValues(*cache).values, 0u);
+}
+
+// Without the keys everything sealed would be missing, so a server does not begin.
+TEST_F(Sealed, NothingIsServedWithoutTheKeys) {
+  const Place secret{"w", "n", "s", kSecrets};
+  const CachedStore::Options options{.history_events = 100, .watch_queue = 100, .probe = true};
+  ASSERT_TRUE(CommitAndWait(*Over(kOneKey), {{}, {PutObject(secret, "1")}}).ok());
+  const auto refused = CachedStore::Start(*below, options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find(secret.key().ToStoreKey()), std::string::npos);
+  // What was sealed once, and is not any more, does not matter.
+  ASSERT_EQ(Reseal(*below, SealOf(kOff)).value(), 1u);
+  EXPECT_TRUE(CachedStore::Start(*below, options).ok());
 }
 
 TEST_F(Sealed, EncryptionCanBeTurnedOff) {

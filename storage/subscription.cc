@@ -2,7 +2,22 @@
 
 #include <algorithm>
 
+#include "storage/object/limits.h"
+
 namespace mailroom::storage {
+
+// A deletion is counted by the state it ended; the copy that shows its revision is made when it is
+// drained.
+std::size_t BytesOf(const Event& event) {
+  const std::size_t before = event.previous() ? event.previous()->bytes().size() : 0;
+  return before + (event.now() != nullptr ? event.now()->bytes().size() : 0);
+}
+
+std::size_t BytesOf(const std::vector<Watcher::Item>& items) {
+  std::size_t bytes = 0;
+  for (const Watcher::Item& item : items) bytes += BytesOf(*item.event);
+  return bytes;
+}
 
 bool Subscription::Matches(const Object& object) const {
   return (ns_.empty() || object.meta().ns == ns_) && (!filter_ || filter_(object));
@@ -24,26 +39,49 @@ void Subscription::Offer(const EventPtr& event) {
 
 bool Subscription::Flush() {
   if (offered_.empty()) return false;
+  const std::size_t bytes = BytesOf(offered_);
   auto items = std::make_shared<const std::vector<Watcher::Item>>(std::move(offered_));
   offered_ = {};
-  return Queue(std::move(items));
+  return Queue(std::move(items), bytes);
 }
 
-bool Subscription::Queue(Items items) {
+// Most batches fit as a whole, and then none of their events is looked at.
+bool Subscription::Queue(Items items, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   if (state_ != Watcher::State::kOpen) return false;
-  const bool was_empty = queued_ == 0;
-  const std::size_t room = bound_ - std::min(bound_, queued_);
-  const std::size_t taken = std::min(room, items->size());
+  const bool was_empty = runs_.empty();
+  std::size_t taken = items->size();
+  if (queued_ + taken > bound_ || bytes_ + bytes > limits::kWatchQueueBytes) {
+    taken = Fitting(*items, bytes);
+  }
   if (taken < items->size()) {
     state_ = Watcher::State::kOverflow;
     overflowed_ = true;
+    // The rest of the batch is not kept for its sake.
+    const auto rest = items->begin() + static_cast<std::ptrdiff_t>(taken);
+    items = std::make_shared<const std::vector<Watcher::Item>>(items->begin(), rest);
   }
   if (taken > 0) {
     queued_ += taken;
-    runs_.push_back(Run{std::move(items), 0, taken});
+    bytes_ += bytes;
+    runs_.push_back(Run{std::move(items), 0, taken, bytes});
   }
   return was_empty || state_ == Watcher::State::kOverflow;
+}
+
+std::size_t Subscription::Fitting(const std::vector<Watcher::Item>& items,
+                                  std::size_t& bytes) const {
+  std::size_t taken = 0;
+  bytes = 0;
+  for (const Watcher::Item& item : items) {
+    const std::size_t more = BytesOf(*item.event);
+    const bool alone = queued_ + taken == 0;
+    const bool fits = queued_ + taken < bound_ && bytes_ + bytes + more <= limits::kWatchQueueBytes;
+    if (!alone && !fits) break;
+    bytes += more;
+    ++taken;
+  }
+  return taken;
 }
 
 void Subscription::Preload(std::vector<Watcher::Item> items) {
@@ -51,9 +89,7 @@ void Subscription::Preload(std::vector<Watcher::Item> items) {
   const std::size_t count = items.size();
   auto shared = std::make_shared<const std::vector<Watcher::Item>>(std::move(items));
   std::lock_guard lock(mutex_);
-  bound_ += count;
-  queued_ += count;
-  runs_.push_front(Run{std::move(shared), 0, count});
+  runs_.push_front(Run{std::move(shared), 0, count, 0, false});
 }
 
 bool Subscription::Close() {
@@ -73,6 +109,18 @@ void Subscription::OnReady(std::function<void()> ready) {
   ready_ = std::move(ready);
 }
 
+void Subscription::Discount(Run& run, std::size_t count) {
+  if (!run.counted) return;
+  std::size_t bytes = run.bytes;  // mostly the whole run goes
+  if (run.next + count < run.end) {
+    bytes = 0;
+    for (std::size_t i = run.next; i < run.next + count; ++i) bytes += BytesOf(*(*run.items)[i].event);
+  }
+  run.bytes -= bytes;
+  bytes_ -= bytes;
+  queued_ -= count;
+}
+
 Watcher::State Subscription::Drain(std::vector<Watcher::Item>& out, std::size_t max,
                                    Revision& up_to) {
   std::lock_guard lock(mutex_);
@@ -81,13 +129,13 @@ Watcher::State Subscription::Drain(std::vector<Watcher::Item>& out, std::size_t 
     const std::size_t count = std::min(max, run.end - run.next);
     const auto first = run.items->begin() + static_cast<std::ptrdiff_t>(run.next);
     out.insert(out.end(), first, first + static_cast<std::ptrdiff_t>(count));
+    Discount(run, count);
     max -= count;
-    queued_ -= count;
     run.next += count;
     if (run.next == run.end) runs_.pop_front();
   }
   // What was queued before the end is still handed out.
-  if (queued_ > 0) return Watcher::State::kOpen;
+  if (!runs_.empty()) return Watcher::State::kOpen;
   // An event up to the applied revision was offered before that revision was stored, hence
   // before this lock was taken: it has been handed out.
   if (state_ == Watcher::State::kOpen) up_to = Revision(applied_->load());

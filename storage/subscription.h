@@ -33,10 +33,12 @@ class Subscription {
   void Offer(const EventPtr& event);
   // Queues what was offered. True when the subscriber has to be woken.
   bool Flush();
-  // Queues items that others may share. True when the subscriber has to be woken.
+  // Queues items that others may share; `bytes` are those of all of them. Past the bound of events,
+  // or limits::kWatchQueueBytes, the queue has overflowed; one event always fits. True when the
+  // subscriber has to be woken.
   using Items = std::shared_ptr<const std::vector<Watcher::Item>>;
-  bool Queue(Items items);
-  // Puts events before the live ones, without counting them against the bound.
+  bool Queue(Items items, std::size_t bytes);
+  // Puts events before the live ones, without counting them against the bounds.
   void Preload(std::vector<Watcher::Item> items);
   // True when the subscriber has to be woken.
   bool Close();
@@ -54,17 +56,24 @@ class Subscription {
     Items items;
     std::size_t next;
     std::size_t end;
+    std::size_t bytes;    // of those from next to end
+    bool counted = true;  // in queued_ and bytes_
   };
+  // How many of the items, from the first, there is room for; `bytes` become theirs.
+  std::size_t Fitting(const std::vector<Watcher::Item>& items, std::size_t& bytes) const;
+  // Takes the next `count` items of the run off the counts.
+  void Discount(Run& run, std::size_t count);
   bool Matches(const Object& object) const;
 
   const std::string ns_;
   const Filter filter_;
   const Applied applied_;
   std::vector<Watcher::Item> offered_;  // the river's
+  const std::size_t bound_;
   std::mutex mutex_;
-  std::size_t bound_;  // this and the next three guarded by mutex_
-  std::deque<Run> runs_;
-  std::size_t queued_ = 0;  // in runs_
+  std::deque<Run> runs_;  // this and the next three guarded by mutex_
+  std::size_t queued_ = 0;  // in runs_, without what was preloaded
+  std::size_t bytes_ = 0;   // of them
   Watcher::State state_ = Watcher::State::kOpen;
   std::atomic<bool> overflowed_{false};  // state_ is kOverflow
   std::mutex ready_mutex_;       // held while ready_ runs
@@ -72,5 +81,9 @@ class Subscription {
 };
 
 using SubscriptionPtr = std::shared_ptr<Subscription>;
+
+// What queued events keep in memory: their objects and the versions before them.
+std::size_t BytesOf(const Event& event);
+std::size_t BytesOf(const std::vector<Watcher::Item>& items);
 
 }  // namespace mailroom::storage

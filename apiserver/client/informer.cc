@@ -56,6 +56,12 @@ ObjectPtr PutInto(KnownSet& objects, const ObjectKey& key, ObjectPtr now) {
   return before;
 }
 
+// Versions of which no number is known say nothing.
+bool SameState(const Object& one, const Object& other) {
+  if (one.revision() != other.revision()) return false;
+  return one.revision() != Revision() || one.bytes() == other.bytes();
+}
+
 // The objects known, readable from any thread.
 class Cache {
  public:
@@ -320,7 +326,7 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
     const bool deleted = event.type == WireEvent::Type::kDeleted;
     const ObjectPtr now = deleted ? nullptr : event.item.second;
     const ObjectPtr before = cache_.Put(event.item.first, now);
-    const bool again = before != nullptr && now != nullptr && before->revision() == now->revision();
+    const bool again = before != nullptr && now != nullptr && SameState(*before, *now);
     if (!again && (before != nullptr || now != nullptr)) handler_(event.item.first, before, now);
     return !stopped_;
   }

@@ -231,6 +231,34 @@ TEST(Informer, Scenes) {
   }
 }
 
+// Versions are the server's own business: what is no number is no reason to miss a change.
+TEST(Informer, VersionsMayBeOpaque) {
+  const auto object = [](const std::string& version, const std::string& value) {
+    return R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"n",)"
+           R"("resourceVersion":")" + version + R"("},"data":{"k":")" + value + "\"}}";
+  };
+  const auto event = [&](const std::string& version, const std::string& value) {
+    return R"({"type":"MODIFIED","object":)" + object(version, value) + "}\n";
+  };
+  Play play({Whole(List(1, {object("v-1", "1")})),
+             Hold({event("v-2", "2"), event("v-3", "3"), event("v-3", "3"), event("7-x", "4"),
+                   event("7-y", "5"), Event("ADDED", "last", 9)})});
+  auto transport = MakeCurlTransport(play.config());
+  std::mutex mutex;
+  std::vector<std::string> seen;
+  std::promise<void> last;
+  auto informer = Informer::Start(
+      {.client = Client(*transport, "", "test/1"), .gvr = {"v1", "configmaps"}, .query = {}},
+      [&](const ObjectKey& key, const ObjectPtr&, const ObjectPtr& now) {
+        std::lock_guard lock(mutex);
+        if (key.name == "last") return last.set_value();
+        seen.push_back(now->ScalarAt("data.k"));
+      });
+  ASSERT_EQ(last.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  std::lock_guard lock(mutex);
+  EXPECT_EQ(seen, (std::vector<std::string>{"1", "2", "3", "4", "5"}));
+}
+
 TEST(Informer, TakesItsFirstStateAsAStream) {
   const auto bookmark = [](int revision, bool end) {
     return R"({"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":)"

@@ -22,9 +22,10 @@ std::string TakeWorkspace(Json& tree) {
 
 Revision RevisionOf(const Json& tree) {
   std::uint64_t value = 0;
-  // An opaque version that is no number only loses the comparison of revisions.
-  (void)absl::SimpleAtoi(StringAt(tree, {"metadata", "resourceVersion"}), &value);
-  return Revision(value);
+  // An opaque version that is no number only loses the comparison of revisions, also when it
+  // begins with one.
+  const bool number = absl::SimpleAtoi(StringAt(tree, {"metadata", "resourceVersion"}), &value);
+  return number ? Revision(value) : Revision();
 }
 
 }  // namespace

@@ -153,10 +153,16 @@ Response Refusal(int code, std::size_t body_limit) {
   }
 }
 
+std::size_t BytesOf(const Request& request) {
+  std::size_t bytes = request.path.size() + request.query.size() + request.body.size();
+  for (const auto& [name, value] : request.headers.fields()) bytes += name.size() + value.size();
+  return bytes;
+}
+
 std::shared_ptr<Exchange> Open(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop,
                                Asker asker, const Request& request) {
   Pending pending{{state, state->exchanges}, std::move(asker), nullptr};
-  pending.counted.Hold(request.body.size());
+  pending.counted.Hold(BytesOf(request));
   if (state->options.access_log) pending.line = std::make_unique<AccessLine>(request);
   const bool gzip = request.method != "HEAD" && AcceptsGzip(request.headers);
   return std::make_shared<Exchange>(std::move(pending), loop, gzip);
@@ -186,8 +192,13 @@ void Serve(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, A
   if (request.body.size() > state->options.body_bytes) {
     return refuse(Refusal(413, state->options.body_bytes));
   }
+  if (request.path.size() + request.query.size() > limits::kTargetBytes) {
+    return refuse(Refusal(414, 0));
+  }
   if (!GoodPath(request.path)) return refuse(Refusal(400, 0));
-  if (!request.body.empty() && state->request_bytes > state->options.request_bytes) {
+  // Short ones without a body always have their turn.
+  const bool is_long = !request.body.empty() || BytesOf(request) > limits::kStreamBlock;
+  if (state->request_bytes > state->options.request_bytes && is_long) {
     return refuse(ErrorResponse(TooManyRequests("too many long requests at a time", 1)));
   }
   try {

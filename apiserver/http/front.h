@@ -47,7 +47,7 @@ struct FrontOptions {
   // Names an answer that the front makes itself, unless the request has a name; null: it has none.
   std::function<std::string()> new_audit_id;
   std::size_t body_bytes = limits::kBodyBytes;
-  std::size_t request_bytes = limits::kRequestBytes;  // bodies not yet answered, all together
+  std::size_t request_bytes = limits::kRequestBytes;  // of those not yet answered, all together
   std::size_t connections = limits::kConnections;  // open at a time, handshakes included
   FrontTimeouts timeouts;
 };

@@ -44,7 +44,7 @@ class FrontState {
     Counted(Counted&& other) noexcept = default;
     Counted& operator=(Counted&&) = delete;
     const std::shared_ptr<FrontState>& state() const { return state_; }
-    // Holds bytes of a request as well. Called at most once.
+    // Holds the bytes of a request as well, its headers included. Called at most once.
     void Hold(std::size_t bytes);
 
    private:
@@ -66,6 +66,7 @@ class FrontState {
       state_->request_bytes += bytes - bytes_;  // modulo 2^64
       bytes_ = bytes;
     }
+    std::size_t bytes() const { return bytes_; }
     // All together hold more than they may.
     bool TooMuch() const { return state_->request_bytes > state_->options.request_bytes; }
 

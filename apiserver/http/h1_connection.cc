@@ -17,9 +17,6 @@ namespace {
 // Set by our edit of Drogon on a request that it could not parse.
 constexpr char kParseError[] = "parseError";
 
-// Drogon lets longer ones pass when they arrive in one read.
-constexpr std::size_t kTargetBytes = limits::kHeaderBytes / 16;
-
 bool NamesToken(const Headers& headers, std::string_view field, std::string_view token) {
   for (std::string_view list : headers.All(field)) {
     while (!list.empty()) {
@@ -76,8 +73,8 @@ H1Connection::Asked H1Connection::Translate(const drogon::HttpRequest& from) {
                       (asked.terms.http10 && !NamesToken(to.headers, "connection", "keep-alive"));
   if (from.attributes()->find(kParseError)) {
     asked.refusal = from.attributes()->get<int>(kParseError);
-  } else if (to.path.size() + to.query.size() > kTargetBytes) {
-    asked.refusal = 414;
+  } else if (to.path.size() + to.query.size() > limits::kTargetBytes) {
+    asked.refusal = 414;  // Drogon lets longer ones pass when they arrive in one read
   } else if (to.headers.All("host").size() != 1 && !asked.terms.http10) {
     asked.refusal = 400;
   }
@@ -118,6 +115,8 @@ void H1Connection::OnRequest(const drogon::HttpRequest& request) {
   waiting_.push_back(std::move(asked));
   if (waiting_.size() > limits::kPipelined || waiting_bytes_ > limits::kPipelinedBytes) {
     Cut(socket, "too many requests in line");
+  } else if (waiting_bytes_ > limits::kStreamBlock && holding_.TooMuch()) {
+    Cut(socket, "its requests in line are long, and there are too many");
   }
 }
 

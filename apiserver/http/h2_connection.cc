@@ -16,6 +16,9 @@ namespace mailroom::apiserver {
 struct H2Callbacks {
   static H2Connection& Of(void* user) { return *static_cast<H2Connection*>(user); }
 
+  static int BeginFrame(nghttp2_session*, const nghttp2_frame_hd* head, void* user) {
+    return Of(user).OnBeginFrame(*head);
+  }
   static int BeginHeaders(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     return Of(user).OnBeginHeaders(*frame);
   }
@@ -32,6 +35,10 @@ struct H2Callbacks {
   static int Frame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     return Of(user).OnFrame(*frame);
   }
+  static int Refused(nghttp2_session*, const nghttp2_frame*, int, void* user) {
+    Of(user).CountControlFrame();
+    return 0;
+  }
   static int Closed(nghttp2_session*, std::int32_t id, std::uint32_t, void* user) {
     Of(user).OnStreamClosed(id);
     return 0;
@@ -45,10 +52,12 @@ struct H2Callbacks {
     static nghttp2_session_callbacks* const all = [] {
       nghttp2_session_callbacks* made = nullptr;
       nghttp2_session_callbacks_new(&made);
+      nghttp2_session_callbacks_set_on_begin_frame_callback(made, BeginFrame);
       nghttp2_session_callbacks_set_on_begin_headers_callback(made, BeginHeaders);
       nghttp2_session_callbacks_set_on_header_callback(made, Header);
       nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, Data);
       nghttp2_session_callbacks_set_on_frame_recv_callback(made, Frame);
+      nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(made, Refused);
       nghttp2_session_callbacks_set_on_stream_close_callback(made, Closed);
       return made;
     }();
@@ -72,6 +81,9 @@ struct H2Callbacks {
 };
 
 namespace {
+
+// Bytes that have arrived and need not be told of at once.
+constexpr std::size_t kUntold = 4096;
 
 // Frames that cost us something and a peer nothing, so that their rate is bounded.
 bool CarriesNothing(const nghttp2_frame& frame) {
@@ -208,7 +220,15 @@ int H2Connection::OnBeginHeaders(const nghttp2_frame& frame) {
   if (frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
     const std::int32_t id = frame.hd.stream_id;
     recent_ = &NewStream(id);
+    recent_->header_wire_bytes = frame.hd.length;
   }
+  return 0;
+}
+
+// The rest of a header list that did not fit into one frame.
+int H2Connection::OnBeginFrame(const nghttp2_frame_hd& head) {
+  if (head.type != NGHTTP2_CONTINUATION) return 0;
+  if (H2Stream* stream = Find(head.stream_id)) stream->header_wire_bytes += head.length;
   return 0;
 }
 
@@ -219,7 +239,26 @@ int H2Connection::OnHeader(const nghttp2_frame& frame, std::string_view name,
   const std::size_t before = stream->header_bytes;
   const bool fits = stream->AddHeader(name, value, limits::kHttp2HeadersBytes - header_bytes_);
   header_bytes_ += stream->header_bytes - before;
-  return fits ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  if (!fits) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  // Most lists are short and gone before anybody has to know of them.
+  Tell(kUntold);
+  // A little may be held in any case, so that short requests have their turn.
+  const bool little = header_bytes_ + body_bytes_ <= limits::kStreamBlock;
+  if (!little && holding_.TooMuch()) GiveUp(*stream);
+  return 0;
+}
+
+void H2Connection::Tell(std::size_t slack) {
+  const std::size_t held = header_bytes_ + body_bytes_;
+  if (held > holding_.bytes() + slack || held < holding_.bytes()) holding_.Set(held);
+}
+
+void H2Connection::GiveUp(H2Stream& stream) {
+  Arrived(stream);
+  stream.dispatched = true;
+  stream.headers_done = true;
+  stream.request = Request();
+  nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id, NGHTTP2_REFUSED_STREAM);
 }
 
 int H2Connection::OnData(std::int32_t id, std::string_view data) {
@@ -228,11 +267,9 @@ int H2Connection::OnData(std::int32_t id, std::string_view data) {
   std::string& body = stream->request.body;
   if (!stream->dispatched && body.size() + data.size() <= state_->options.body_bytes) {
     body_bytes_ += data.size();
-    holding_.Set(body_bytes_);
     body.append(data);
-    if (body_bytes_ > limits::kHttp2BodyBytes || holding_.TooMuch()) {
-      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
-    }
+    Tell(0);
+    if (body_bytes_ > limits::kHttp2BodyBytes || holding_.TooMuch()) GiveUp(*stream);
     return 0;
   }
   // Too long. The answer goes out at once; what still comes is dropped, up to a point.
@@ -248,11 +285,16 @@ int H2Connection::OnData(std::int32_t id, std::string_view data) {
   return 0;
 }
 
+// Also of those that nghttp2 refuses by itself: a stream past the limit is reset, and a peer that
+// does not read can have us owe it any number of resets.
+bool H2Connection::CountControlFrame() {
+  if (control_frames_.Take(std::chrono::steady_clock::now())) return true;
+  Abort(NGHTTP2_ENHANCE_YOUR_CALM);
+  return false;
+}
+
 int H2Connection::OnFrame(const nghttp2_frame& frame) {
-  if (CarriesNothing(frame) && !control_frames_.Take(std::chrono::steady_clock::now())) {
-    Abort(NGHTTP2_ENHANCE_YOUR_CALM);
-    return 0;
-  }
+  if (CarriesNothing(frame) && !CountControlFrame()) return 0;
   if (frame.hd.type != NGHTTP2_HEADERS && frame.hd.type != NGHTTP2_DATA) return 0;
   H2Stream* stream = Find(frame.hd.stream_id);
   if (stream == nullptr) return 0;
@@ -266,7 +308,7 @@ int H2Connection::OnFrame(const nghttp2_frame& frame) {
 void H2Connection::Arrived(const H2Stream& stream) {
   header_bytes_ -= stream.header_bytes;
   body_bytes_ -= stream.request.body.size();
-  holding_.Set(body_bytes_);
+  Tell(kUntold);
 }
 
 void H2Connection::Dispatch(H2Stream& stream) {

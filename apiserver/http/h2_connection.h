@@ -50,10 +50,13 @@ class H2Connection : public Connection, public std::enable_shared_from_this<H2Co
   void Abort(std::uint32_t error);
 
   // What nghttp2 reports.
+  int OnBeginFrame(const nghttp2_frame_hd& head);
   int OnBeginHeaders(const nghttp2_frame& frame);
   int OnHeader(const nghttp2_frame& frame, std::string_view name, std::string_view value);
   int OnData(std::int32_t id, std::string_view data);
   int OnFrame(const nghttp2_frame& frame);
+  // False when there are too many, and the connection is broken off.
+  bool CountControlFrame();
   void OnStreamClosed(std::int32_t id);
   ssize_t OnRead(H2Stream& stream, std::uint8_t* out, std::size_t room, std::uint32_t* flags);
 
@@ -66,6 +69,11 @@ class H2Connection : public Connection, public std::enable_shared_from_this<H2Co
   void CheckBroken(H2Stream& stream);
   // Of a request that has been dispatched, or never will be.
   void Arrived(const H2Stream& stream);
+  // Tells the others what is held here, once it differs by more than `slack` from what they know.
+  void Tell(std::size_t slack);
+  // Gives up a request that is still arriving. What it held is let go at once: the reset may wait
+  // behind answers that the peer does not read.
+  void GiveUp(H2Stream& stream);
 
   nghttp2_session* session_ = nullptr;
   std::shared_ptr<Outlet> outlet_;
@@ -74,7 +82,7 @@ class H2Connection : public Connection, public std::enable_shared_from_this<H2Co
   // Received and not yet dispatched, all streams.
   std::size_t header_bytes_ = 0;
   std::size_t body_bytes_ = 0;
-  FrontState::Holding holding_;  // body_bytes_
+  FrontState::Holding holding_;  // both
   std::size_t running_ = 0;     // dispatched and not yet answered, reset ones included
   TokenBucket control_frames_;
   bool receiving_ = false;  // OnBytes kicks when it is done

@@ -32,9 +32,10 @@ struct H2Stream {
   const std::int32_t id;
   Request request;
   std::optional<Time> arriving_since;  // as of the first sweep that saw it
-  std::size_t header_bytes = 0;
+  std::size_t header_bytes = 0;       // as they are kept
+  std::size_t header_wire_bytes = 0;  // as they came, compressed
   bool headers_done = false;
-  bool dispatched = false;
+  bool dispatched = false;    // or given up: nothing more is kept
   bool head = false;          // HEAD: no body
   std::size_t dropped = 0;    // body bytes past the limit
   bool request_done = false;  // END_STREAM seen

@@ -40,6 +40,7 @@ void H2Connection::Sweep(std::chrono::steady_clock::time_point now) {
     return Retire();
   }
   in_use_at_ = now;
+  Tell(0);
   if (pinged_ && silence >= timeouts.ping_after + timeouts.ping_wait) {
     return cut("it does not answer a ping");
   }
@@ -59,7 +60,8 @@ void H2Connection::SweepStream(H2Stream& stream, std::chrono::steady_clock::time
     KickSoon();
   };
   if (!stream.dispatched) {
-    const std::size_t bytes = stream.header_bytes + stream.request.body.size();
+    // What the peer has spent, not what it has become here.
+    const std::size_t bytes = stream.header_wire_bytes + stream.request.body.size();
     if (!stream.arriving_since) stream.arriving_since = now;
     if (ArrivesTooSlowly(now - *stream.arriving_since, bytes)) reset(NGHTTP2_CANCEL);
     return;

@@ -208,6 +208,49 @@ TEST(Http2Test, AnEndlessHeaderListIsRefused) {
   EXPECT_EQ(client.Body(3), "later");
 }
 
+// A request for that target, in as many frames as it takes. Compressed, for nghttp2 bounds what it
+// reads.
+std::string LongGet(std::uint32_t stream, std::string target) {
+  const auto field = [](std::string_view name, std::string_view value) {
+    const auto bytes = [](std::string_view text) {
+      return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
+    };
+    return nghttp2_nv{bytes(name), bytes(value), name.size(), value.size(),
+                      NGHTTP2_NV_FLAG_NO_INDEX};
+  };
+  const nghttp2_nv fields[] = {field(":method", "GET"), field(":scheme", "https"),
+                               field(":authority", "localhost"), field(":path", target)};
+  nghttp2_hd_deflater* deflater = nullptr;
+  nghttp2_hd_deflate_new(&deflater, 4096);
+  std::string block(target.size() + 1000, ' ');
+  const auto size = nghttp2_hd_deflate_hd(deflater, reinterpret_cast<std::uint8_t*>(block.data()),
+                                          block.size(), fields, std::size(fields));
+  nghttp2_hd_deflate_del(deflater);
+  block.resize(static_cast<std::size_t>(size));
+  constexpr std::size_t kFrame = 16'000;
+  std::string frames =
+      Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_STREAM, stream, block.substr(0, kFrame));
+  for (std::size_t at = kFrame; at < block.size(); at += kFrame) {
+    const bool last = at + kFrame >= block.size();
+    frames += Frame(NGHTTP2_CONTINUATION, last ? NGHTTP2_FLAG_END_HEADERS : 0, stream,
+                    block.substr(at, kFrame));
+  }
+  return frames;
+}
+
+TEST(Http2Test, ATargetIsAsLongAsOverHttp1) {
+  FrameClient client;
+  const std::string fits = "/later?" + std::string(limits::kTargetBytes - 6, 'a');
+  client.Send(LongGet(1, fits));
+  EXPECT_EQ(client.Body(1), "later");
+  client.Send(LongGet(3, fits + "a"));
+  const std::string refused = client.Body(3);
+  EXPECT_TRUE(Has(refused, "\"kind\":\"Status\"")) << refused;
+  EXPECT_TRUE(Has(refused, "\"code\":414")) << refused;
+  client.Send(LongGet(5, "/" + std::string(limits::kTargetBytes, 'a')));
+  EXPECT_TRUE(Has(client.Body(5), "\"code\":414"));
+}
+
 TEST(Http2Test, HeaderListsThatOnlyArriveAreBoundedTogether) {
   FrameClient client;
   // Each list is under its own bound, and its request never ends.
@@ -271,6 +314,8 @@ INSTANTIATE_TEST_SUITE_P(
                 return GetFrame(id, "/stream/h2-rapid") +
                        Frame(NGHTTP2_RST_STREAM, 0, id, Number(NGHTTP2_CANCEL, 4));
               }},
+        Flood{"StreamsPastTheLimit",
+              [](std::uint32_t id) { return GetFrame(id, "/flood"); }},
         Flood{"EmptyData",
               [](std::uint32_t id) {
                 return id == 1 ? Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1,

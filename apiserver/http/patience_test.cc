@@ -165,6 +165,122 @@ TEST(PatienceTest, BodiesOfAllConnectionsTogetherAreBounded) {
   EXPECT_TRUE(next.ReadUntil("address=").starts_with("HTTP/1.1 200 "));
 }
 
+// A header list of `kListBytes` in a few: one field goes to the table and is named again and again.
+constexpr std::size_t kListBytes = 60 * 4000;
+std::string LongList(const std::string& method, const std::string& path, std::uint8_t flags) {
+  return Frame(NGHTTP2_HEADERS, flags | NGHTTP2_FLAG_END_HEADERS, 1,
+               RequestFields(method, path) + std::string("\x40\x01x\x7f", 4) + "\xa1\x1e" +
+                   std::string(4000, 'v') + std::string(60, '\xbe'));
+}
+
+// The same over HTTP/1.1.
+std::string LongFields() {
+  std::string fields;
+  for (int i = 0; i < 60; ++i) {
+    fields += "X-" + std::to_string(i) + ": " + std::string(4000, 'v') + "\r\n";
+  }
+  return fields;
+}
+
+TEST(PatienceTest, HeaderListsOfAllConnectionsTogetherAreBounded) {
+  const std::size_t allowed = 1024 * 1024 / kListBytes;
+  std::vector<std::unique_ptr<FrameClient>> holders;
+  for (std::size_t i = 0; i < allowed; ++i) {
+    holders.push_back(std::make_unique<FrameClient>());
+    // Some of the body comes too, lest they are too slow. What comes after it is answered after all
+    // that was seen.
+    holders.back()->Send(LongList("POST", "/echo", 0) +
+                         Frame(NGHTTP2_DATA, 0, 1, std::string(10'000, 'b')) +
+                         GetFrame(3, "/later"));
+    ASSERT_EQ(holders.back()->Body(3), "later") << i;
+  }
+  FrameClient next;
+  next.Send(LongList("POST", "/echo", 0));
+  const auto refused = next.Await(NGHTTP2_RST_STREAM);
+  EXPECT_EQ(refused.stream, 1u);
+  EXPECT_EQ(FrameClient::ErrorOf(refused), NGHTTP2_REFUSED_STREAM);
+  // Short ones go on, and room that is made is given.
+  next.Send(GetFrame(3, "/later"));
+  EXPECT_EQ(next.Body(3), "later");
+  holders.front()->Send(Frame(NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, 1, ""));
+  holders.front()->Await(NGHTTP2_HEADERS);
+  FrameClient again;
+  again.Send(LongList("GET", "/later", NGHTTP2_FLAG_END_STREAM));
+  EXPECT_EQ(again.Body(1), "later");
+}
+
+TEST(PatienceTest, HeaderListsOfRequestsUnderWayAreBoundedToo) {
+  const std::size_t allowed = 1024 * 1024 / kListBytes;
+  std::vector<std::unique_ptr<FrameClient>> holders;
+  for (std::size_t i = 0; i < allowed; ++i) {
+    holders.push_back(std::make_unique<FrameClient>());
+    holders.back()->Send(LongList("GET", "/hold", NGHTTP2_FLAG_END_STREAM));
+    ASSERT_TRUE(TestFront::Get().AwaitHeld(i + 1));
+  }
+  FrameClient next;
+  next.Send(LongList("GET", "/later", NGHTTP2_FLAG_END_STREAM));
+  EXPECT_EQ(FrameClient::ErrorOf(next.Await(NGHTTP2_RST_STREAM)), NGHTTP2_REFUSED_STREAM);
+  RawClient plain(TestFront::Get().port());
+  plain.Send("GET /later HTTP/1.1\r\nHost: t\r\n" + LongFields() + "\r\n");
+  const std::string refused = plain.ReadUntil("}\n");  // or cut while it still arrives
+  EXPECT_TRUE(refused.empty() || refused.starts_with("HTTP/1.1 429 ")) << refused;
+  TestFront::Get().Release();
+  for (auto& holder : holders) EXPECT_EQ(holder->Await(NGHTTP2_HEADERS).stream, 1u);
+  FrameClient again;
+  again.Send(LongList("GET", "/later", NGHTTP2_FLAG_END_STREAM));
+  EXPECT_EQ(again.Body(1), "later");
+}
+
+TEST(PatienceTest, RequestsInLineOfAllConnectionsTogetherAreBounded) {
+  ASSERT_TRUE(TestFront::Get().AwaitStreams(0));
+  const std::size_t allowed = 1024 * 1024 / (2 * kListBytes);
+  std::vector<std::unique_ptr<RawClient>> holders;
+  for (std::size_t i = 0; i <= allowed; ++i) {
+    holders.push_back(std::make_unique<RawClient>(TestFront::Get().port()));
+    const std::string path = "/stream/in-front-" + std::to_string(i);
+    holders.back()->Send("GET " + path + " HTTP/1.1\r\nHost: t\r\n\r\n");
+    holders.back()->ReadUntil("\r\n\r\n");
+  }
+  ASSERT_TRUE(TestFront::Get().AwaitStreams(allowed + 1));
+  const std::string behind = "GET /echo HTTP/1.1\r\nHost: t\r\n" + LongFields() + "\r\n";
+  for (auto& holder : holders) holder->Send(behind + behind);
+  EXPECT_TRUE(Await([&] { return TestFront::Get().front().counts().streams <= allowed; }));
+  EXPECT_GT(TestFront::Get().front().counts().streams, 0u);
+}
+
+// Whether a request arrives is judged by what is sent, not by what it becomes.
+TEST(PatienceTest, ACompressedHeaderListBuysNoTime) {
+  FrameClient client;
+  client.Send(LongList("POST", "/echo", 0));
+  const auto reset = client.Await(NGHTTP2_RST_STREAM);
+  EXPECT_EQ(reset.stream, 1u);
+  EXPECT_EQ(FrameClient::ErrorOf(reset), NGHTTP2_CANCEL);
+}
+
+// The reset of what was too much waits behind answers that are not read; its bytes do not.
+TEST(PatienceTest, WhatIsRefusedIsLetGoThoughThePeerDoesNotRead) {
+  ASSERT_TRUE(AwaitNobody());
+  const std::size_t cut = TestFront::Get().front().counts().cut;
+  constexpr std::uint32_t kWide = 1u << 30;
+  FrameClient stuck({.alpn = "h2", .receive_buffer = 4096});
+  stuck.Send(Frame(NGHTTP2_SETTINGS, 0, 0,
+                   Number(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 2) + Number(kWide, 4)) +
+             Frame(NGHTTP2_WINDOW_UPDATE, 0, 0, Number(kWide, 4)) + GetFrame(1, "/flood"));
+  std::this_thread::sleep_for(milliseconds(500));  // until nothing more goes out
+  for (const std::uint32_t id : {3u, 5u}) {
+    const std::string head = RequestFields("POST", "/echo");
+    stuck.Send(Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, id, head));
+    for (int i = 0; i < 60; ++i) stuck.Send(Frame(NGHTTP2_DATA, 0, id, std::string(10'000, 's')));
+  }
+  EXPECT_TRUE(Await([] {
+    RawClient small(TestFront::Get().port());
+    small.Send("POST /later HTTP/1.1\r\nHost: t\r\nContent-Length: 10000\r\n\r\n" +
+               std::string(10'000, 's'));
+    return small.ReadUntil("\r\n").starts_with("HTTP/1.1 200 ");
+  }));
+  EXPECT_EQ(TestFront::Get().front().counts().cut, cut);
+}
+
 TEST(PatienceTest, AnOpenWatchIsNotIdle) {
   FedStream& stream = TestFront::Get().stream("quiet");
   RawClient client(TestFront::Get().port());
