@@ -39,6 +39,13 @@ judge 'sig-auth' || fail "some pass: $(cat "$dir/said")"
 grep -qE '^[0-9]{1,2} of [0-9]{1,2} passed$' "$dir/said" || fail "the count of some"
 judge 'no such test' && fail "nothing to run is no success"
 
+export NAMES=$root/test/conformance/class_b.txt
+cp "$NAMES" "$dir/known"
+judge || fail "the other list: $(cat "$dir/said")"
+grep -qx '15 of 15 passed' "$dir/said" || fail "the count of the other list"
+unset NAMES
+cp "$root/test/conformance/class_a.txt" "$dir/known"
+
 head -n 1 "$dir/known" >"$dir/broken"
 judge && fail "a failure is no success"
 grep -qx '112 of 113 passed' "$dir/said" || fail "the count of failures: $(cat "$dir/said")"
