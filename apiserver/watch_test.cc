@@ -56,15 +56,16 @@ TEST_F(Watch, OneThatOverflowedEndsAfterItsLastEvents) {
     const std::string value = grow ? large : "small";
     ASSERT_EQ(hub.Do("PUT", kMaps + "/large", ConfigMap("large", {{"k", value}})).code, 200);
   };
-  // All but a little of what may be queued, then more events than are drained at a time, and one
-  // that does not fit.
+  // All but a little of what may be queued, then a few more events than are drained at a time, and
+  // one that does not fit.
   const std::size_t fit = limits::kWatchQueueBytes / large.size();
   for (std::size_t i = 0; i < fit; ++i) change(i % 2 == 0);
-  for (int i = 0; i < 300; ++i) hub.Do("POST", kMaps, ConfigMap("c" + std::to_string(i)));
+  const std::size_t few = 260 - fit;
+  for (std::size_t i = 0; i < few; ++i) hub.Do("POST", kMaps, ConfigMap("c" + std::to_string(i)));
   change(fit % 2 == 0);
   std::size_t seen = 0;
   while (!watch.Next().is_null()) ++seen;
-  EXPECT_EQ(seen, fit + 300);
+  EXPECT_EQ(seen, fit + few);
   EXPECT_TRUE(watch.ended());
 }
 

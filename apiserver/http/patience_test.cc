@@ -263,7 +263,9 @@ TEST(PatienceTest, WhatIsRefusedIsLetGoThoughThePeerDoesNotRead) {
   const std::size_t cut = TestFront::Get().front().counts().cut;
   constexpr std::uint32_t kWide = 1u << 30;
   FrameClient stuck({.alpn = "h2", .receive_buffer = 4096});
-  stuck.Send(Frame(NGHTTP2_SETTINGS, 0, 0,
+  EXPECT_EQ(stuck.Await(NGHTTP2_SETTINGS).type, NGHTTP2_SETTINGS);  // they allow wide streams
+  stuck.Send(Frame(NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0, "") +
+             Frame(NGHTTP2_SETTINGS, 0, 0,
                    Number(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 2) + Number(kWide, 4)) +
              Frame(NGHTTP2_WINDOW_UPDATE, 0, 0, Number(kWide, 4)) + GetFrame(1, "/flood"));
   std::this_thread::sleep_for(milliseconds(500));  // until nothing more goes out
