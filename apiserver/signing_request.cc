@@ -88,14 +88,20 @@ bool IsClientUse(const Json& request) {
   return known && std::find(usages.begin(), usages.end(), "client auth") != usages.end();
 }
 
+bool IsOfType(const Hub& hub, const std::string& workspace, std::string_view type) {
+  const ObjectPtr object = hub.store.Get({Workspace(std::string(kRootWorkspace)),
+                                          kWorkspacesResource, "", workspace});
+  return object != nullptr && object->ScalarAt("spec.type") == type;
+}
+
 // Whether requests in `workspace` may be about `mailbox` at all: in root, in the workspace of its
 // inventory entry, and in itself.
 bool Concerns(const Hub& hub, const Workspace& workspace, const std::string& mailbox) {
-  const ObjectPtr object = hub.store.Get({Workspace(std::string(kRootWorkspace)),
-                                          kWorkspacesResource, "", mailbox});
-  if (object == nullptr || object->ScalarAt("spec.type") != "mailbox") return false;
   const auto parts = openapi::ParseMailboxName(mailbox);
   if (!parts) return false;  // the name of one made by hand may be another's tomorrow
+  if (!IsOfType(hub, mailbox, "mailbox") || !IsOfType(hub, parts->inventory, "inventory")) {
+    return false;
+  }
   return workspace.name() == kRootWorkspace || workspace.name() == mailbox ||
          workspace.name() == parts->inventory;
 }
