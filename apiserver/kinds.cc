@@ -208,6 +208,7 @@ Result<void> PrepareWorkspace(Call& call, Json& object, const Json* live) {
     Set(object, {"status"},
         {{"phase", "Ready"}, {"url", call.hub.external_url + "/clusters/" + name}});
   }
+  TRY(MayLabelWorkspace(call, object, live));
   return MayOpenWorkspace(call, object, live);
 }
 
