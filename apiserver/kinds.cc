@@ -270,6 +270,15 @@ void RemoveWorkspace(const Call& call, const Object& object, storage::Txn& txn) 
   txn.operations.push_back(std::move(operation));
 }
 
+// Mailboxes. The proxy subresource goes by the object's name, so that names the workspace.
+
+std::vector<Cause> ValidateMailbox(const Call&, const Json& object, const Json* live) {
+  const std::string workspace = StringAt(object, {"spec", "workspace"});
+  const bool kept = live != nullptr && StringAt(*live, {"spec", "workspace"}) == workspace;
+  if (workspace.empty() || kept || workspace == StringAt(object, {"metadata", "name"})) return {};
+  return {InvalidValue("spec.workspace", Quoted(workspace), "must be the name of the mailbox")};
+}
+
 }  // namespace
 
 const KindRules& RulesOf(const openapi::ResourceType& type) {
@@ -296,6 +305,7 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     workspace.on_remove = RemoveWorkspace;
     // Made by one controller, which knows the whole of it: one write instead of two.
     rules[kMailboxesResource].status_at_creation = true;
+    rules[kMailboxesResource].validate = ValidateMailbox;
     for (const GroupResource& old : {GroupResource{"", "replicationcontrollers"},
                                      GroupResource{"batch", "jobs"}}) {
       rules[old].propagation = Propagation::kOrphan;
