@@ -326,6 +326,7 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     rules[kAccessResource].prepare = MayWriteAccess;
     rules[kSigningRequestsResource].prepare = PrepareSigningRequest;
     rules[kSigningRequestsResource].validate = ValidateSigningRequest;
+    rules[kSigningRequestsResource].on_create = SpendJoinToken;
     return rules;
   }();
   static const KindRules kNone;
