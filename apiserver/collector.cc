@@ -1,5 +1,6 @@
 #include "apiserver/collector.h"
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 
@@ -81,6 +82,15 @@ class Running final : public Collector, private client::Reconciler {
     return client::Requeue{done ? std::chrono::milliseconds(0) : limits::kLeftoverCheck};
   }
 
+  // Objects that the workspace has without any definition: one of their name, from before such
+  // definitions were refused, does not take them along.
+  static bool AreItsOwn(const WorkspaceView& workspace, const GroupResource& resource) {
+    if (!openapi::IsOwnResource(resource)) return false;
+    const auto own = openapi::BaseCatalog(workspace.type)->Preferred();
+    return std::any_of(own.begin(), own.end(),
+                       [&](const auto& type) { return type->stored_as == resource; });
+  }
+
   Result<bool> FinishCrd(const ResourceKey& key, const WorkspaceView& workspace,
                          const Object& object) {
     // Objects of versions that are no longer served go, too.
@@ -89,7 +99,8 @@ class Running final : public Collector, private client::Reconciler {
       for (Json& version : *versions) version["served"] = true;
     }
     auto types = openapi::TypesOfCrd(crd);
-    if (types.ok() && !types->empty() && !TRY(cleanup_.Empty(workspace, types->front(), ""))) {
+    if (types.ok() && !types->empty() && !AreItsOwn(workspace, types->front()->stored_as) &&
+        !TRY(cleanup_.Empty(workspace, types->front(), ""))) {
       return false;
     }
     TRY(UnlessGone(self_.Change(

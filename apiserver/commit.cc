@@ -324,6 +324,13 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   return std::move(object);
 }
 
+// Whether a create that failed did not do so by its name.
+bool IsFree(const ResourceKey& key, const TxnResult& result) {
+  const std::string text = key.ToStoreKey();
+  return std::none_of(result.actual.begin(), result.actual.end(),
+                      [&](const auto& entry) { return entry.key == text; });
+}
+
 // `made` is what was to be created: a name that may have been generated is worth another try.
 Status Taken(const Call& call, const Object& existing, const Json& made) {
   const Status taken = AlreadyExists(call.type->plural, call.type->gvk.group, existing.meta().name);
@@ -378,10 +385,11 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     home.Hold(txn);
     auto stored = std::make_shared<const std::string>(std::move(bytes));
     txn.operations.push_back({storage::Operation::Type::kPut, key.ToStoreKey(), stored});
-    if (rules.on_create != nullptr) rules.on_create(call, object, txn);
+    if (rules.on_create != nullptr) TRY(rules.on_create(call, object, txn));
     const TxnResult result = TRY(admit.Commit(std::move(txn), &object, nullptr));
     if (result.committed) return Outcome{TRY(Object::Decode(*stored, result.revision)), true, false};
-    if (home.Moved(result) && moves++ < limits::kCommitRetries) {
+    const bool free = IsFree(key, result);
+    if ((free || home.Moved(result)) && moves++ < limits::kCommitRetries) {
       TRY(home.Again(call, result.revision));
       TRY(CheckNamespace(call, name));
       --attempt;  // the name was not at fault
@@ -390,6 +398,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     if (generated && attempt + 1 < limits::kGenerateNameAttempts) continue;
     const ObjectPtr existing = call.hub.store.Get(key);
     if (existing != nullptr) return Taken(call, *existing, object);
+    if (free) return Modified(call.type->plural, call.type->gvk.group, name);
     return AlreadyExists(call.type->plural, call.type->gvk.group, name);
   }
 }

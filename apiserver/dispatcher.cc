@@ -179,6 +179,15 @@ Attributes ProxyAttributes(const RequestInfo& info, const std::string& method) {
   return asked;
 }
 
+// Whether that workspace is a mailbox which root has a Mailbox object for. The object alone opens
+// nothing: whoever may write one may give it any name.
+bool IsMailbox(const storage::CachedStore& store, const std::string& name) {
+  const Workspace root{std::string(kRootWorkspace)};
+  const ObjectPtr workspace = store.Get({root, kWorkspacesResource, "", name});
+  return workspace != nullptr && workspace->ScalarAt("spec.type") == "mailbox" &&
+         store.Get({root, kMailboxesResource, "", name}) != nullptr;
+}
+
 // What a request proves who sent it with. A front proxy may name users by any header.
 Request CredentialsOf(const Request& request) {
   Request out;
@@ -251,8 +260,7 @@ Result<Response> Dispatcher::Route(const Request& request, const User* known,
     if (record != nullptr) record->impersonated = user;
   }
   TRY(MayDo(user, request.method, info, record));
-  if (info.proxied && hub_.store.Get({Workspace(std::string(kRootWorkspace)), kMailboxesResource,
-                                      "", info.workspace.name()}) == nullptr) {
+  if (info.proxied && !IsMailbox(hub_.store, info.workspace.name())) {
     return NotFound(kMailboxesResource.resource, kMailboxesResource.group, info.workspace.name());
   }
   std::optional<RemoteApi> elsewhere;
@@ -306,6 +314,9 @@ Result<void> Dispatcher::Oversee(const Request& request, RequestInfo info, const
       who = std::move(*other);
     }
     TRY(MayDo(who, "GET", info, nullptr));
+    if (info.proxied && !IsMailbox(hub_.store, info.workspace.name())) {
+      return NotFound(kMailboxesResource.resource, kMailboxesResource.group, info.workspace.name());
+    }
     return CheckServed(hub_, info);
   };
   oversight.checkers = checkers_.get();

@@ -1,6 +1,7 @@
 #include "apiserver/escalation.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "storage/object/json_path.h"
@@ -84,6 +85,72 @@ Result<void> CheckRoleHeld(const Call& call, const std::string& name, const std:
   return Ok();
 }
 
+// Whether the grant is also about workspaces that it does not name, hence about those to come.
+bool IsOpen(const Grant& grant) { return grant.every_workspace || grant.selector.has_value(); }
+
+// Where root's ClusterRole is granted beside root: by name; `open` when elsewhere, too.
+Result<std::set<std::string>> GrantedIn(const Call& call, const std::string& role, bool& open) {
+  std::set<std::string> out;
+  for (const auto& grant : call.hub.authorizer.Access()->grants()) {
+    if (grant->role != role) continue;
+    open = open || IsOpen(*grant);
+    out.insert(grant->workspaces.begin(), grant->workspaces.end());
+  }
+  const storage::Scope all{call.info.workspace, kWorkspacesResource, ""};
+  for (const storage::Entry& entry : TRY(call.hub.store.List({.scope = all})).entries) {
+    const std::vector<std::string> roles = RolesByWorkspace(*entry.object);
+    const bool named = std::find(roles.begin(), roles.end(), role) != roles.end();
+    if (named) out.insert(std::string(entry.object->meta().name));
+  }
+  return out;
+}
+
+Json LabelsOf(const Json* object) {
+  const Json* labels = object == nullptr ? nullptr : Find(*object, {"metadata", "labels"});
+  return labels != nullptr && labels->is_object() ? *labels : Json::object();
+}
+
+// The ClusterRoles that allow what a role of that name and with these labels allows: itself, and
+// those that aggregate it.
+std::set<std::string> SharedBy(const Rbac& rbac, const std::string& role, const Json& labels) {
+  std::set<std::string> out = {role};
+  const std::vector<RolePtr> aggregated = rbac.Aggregated();
+  using Test = std::function<bool(const LabelSelector&)>;
+  std::function<void(const Test&)> add = [&](const Test& selected) {
+    for (const RolePtr& each : aggregated) {
+      const auto& selectors = each->aggregates;
+      if (std::none_of(selectors.begin(), selectors.end(), selected)) continue;
+      if (!out.insert(std::string(each->object->meta().name)).second) continue;
+      add([&](const LabelSelector& next) { return next.Matches(each->object->meta().labels); });
+    }
+  };
+  add([&](const LabelSelector& selector) { return selector.MatchesJson(labels); });
+  return out;
+}
+
+// What a ClusterRole of root allows, it allows in every workspace it is granted in: what is new in
+// it must be held there. Nobody holds it in workspaces to come.
+Result<void> CheckHeldWhereGranted(const Call& call, const Json& object, const Rules& rules) {
+  if (call.info.workspace.name() != openapi::kRootWorkspace || call.type->namespaced) return Ok();
+  const std::string name = StringAt(object, {"metadata", "name"});
+  const RbacPtr rbac = call.hub.authorizer.RbacOf(openapi::kRootWorkspace);
+  if (rbac == nullptr) return Ok();
+  for (const std::string& role : SharedBy(*rbac, name, LabelsOf(&object))) {
+    const RulesPtr before = rbac->RulesOf("ClusterRole", "", role);
+    const Rules added = Uncovered(before == nullptr ? Rules() : *before, rules);
+    if (added.empty()) continue;
+    bool open = false;
+    const std::set<std::string> workspaces = TRY(GrantedIn(call, role, open));
+    if (open) {
+      return Forbidden(call.type->plural, call.type->gvk.group, name,
+                       "must have the right to escalate: ClusterRole " + Quoted(role) +
+                           " is granted in workspaces that are not named");
+    }
+    for (const std::string& workspace : workspaces) TRY(CheckHeld(call, name, workspace, added));
+  }
+  return Ok();
+}
+
 }  // namespace
 
 Result<void> MayWriteRole(Call& call, Json& object, const Json* live) {
@@ -91,8 +158,10 @@ Result<void> MayWriteRole(Call& call, Json& object, const Json* live) {
   if (MayDo(call, "escalate", call.type->plural, call.info.name)) return Ok();
   const std::string name = StringAt(object, {"metadata", "name"});
   const std::string& workspace = call.info.workspace.name();
-  const Json* rules = Find(object, {"rules"});
-  TRY(CheckHeld(call, name, workspace, rules == nullptr ? Rules() : ParseRules(*rules)));
+  const Json* given = Find(object, {"rules"});
+  const Rules rules = given == nullptr ? Rules() : ParseRules(*given);
+  TRY(CheckHeld(call, name, workspace, rules));
+  TRY(CheckHeldWhereGranted(call, object, rules));
   // One that aggregates can gather anything, and is not changed to gather less either.
   if (!Aggregates(&object) && !Aggregates(live)) return Ok();
   const Rules all = {{{"*"}, {"*"}, {"*"}, {}, {}}, {{"*"}, {}, {}, {}, {"*"}}};
@@ -137,6 +206,22 @@ Result<void> MayOpenWorkspace(Call& call, const Json& object, const Json* live) 
   const std::string where = live == nullptr ? call.info.workspace.name() : name;
   for (const Json& entry : *access) {
     TRY(CheckRoleHeld(call, name, "ClusterRole", StringAt(entry, {"role"}), {where}));
+  }
+  return Ok();
+}
+
+// What puts a workspace under a grant is as good as the grant.
+Result<void> MayLabelWorkspace(Call& call, const Json& object, const Json* live) {
+  if (Exempt(call)) return Ok();
+  const Json now = LabelsOf(&object), before = LabelsOf(live);
+  if (now == before) return Ok();
+  const std::string name = StringAt(object, {"metadata", "name"});
+  const std::string where = live == nullptr ? call.info.workspace.name() : name;
+  const auto access = call.hub.authorizer.Access();
+  for (const auto& grant : access->grants()) {
+    if (!grant->selector || grant->every_workspace || grant->workspaces.contains(name)) continue;
+    if (!grant->selector->MatchesJson(now) || grant->selector->MatchesJson(before)) continue;
+    TRY(CheckRoleHeld(call, name, "ClusterRole", grant->role, {where}));
   }
   return Ok();
 }

@@ -187,5 +187,90 @@ TEST_F(Escalation, WorkspacesAreGrantedByThoseWhoHoldThem) {
   EXPECT_EQ(grant("selected", selected).code, 201);
 }
 
+// A label can put a workspace under a grant, so it is as good as the grant.
+TEST_F(Escalation, ALabelGrantsTheWorkspaceItIsPutOn) {
+  Role("", "looker", Json::array({Rule({"get", "list"}, "", "secrets")}));
+  Role("", "labeller", Json::array({Rule({"get", "create", "patch"}, "mailbox.kubestellar.io", "workspaces")}), "alice");
+  auto grant = [&](const std::string& name, const Json& selector) {
+    EXPECT_EQ(hub.Do("POST", kAccesses,
+                     {{"apiVersion", "mailbox.kubestellar.io/v1alpha1"}, {"kind", "WorkspaceAccess"},
+                      {"metadata", {{"name", name}}},
+                      {"spec", {{"subjects", Json::array({{{"apiGroup", kGroup}, {"kind", "User"}, {"name", "alice"}}})},
+                                {"workspaceSelector", selector}, {"role", "looker"}}}}).code, 201);
+  };
+  grant("blue", {{"matchLabels", {{"team", "blue"}}}});
+  auto label = [&](const std::string& value) {
+    return Patch("alice", kWorkspaces + "/c1", {{"metadata", {{"labels", {{"team", value}}}}}});
+  };
+  auto make = [&](const std::string& name, const Json& labels) {
+    return As("alice", "POST", kWorkspaces,
+              {{"apiVersion", "mailbox.kubestellar.io/v1alpha1"}, {"kind", "Workspace"},
+               {"metadata", {{"name", name}, {"labels", labels}}}, {"spec", {{"type", "cluster"}}}});
+  };
+  const auto denied = label("blue");
+  EXPECT_EQ(denied.code, 403);
+  EXPECT_NE(denied.text.find("attempting to grant RBAC permissions not currently held"), std::string::npos) << denied.text;
+  EXPECT_EQ(As("alice", "GET", c1 + "/api/v1/secrets", nullptr).code, 403);
+  EXPECT_EQ(label("red").code, 200) << "nobody is let in by that";
+  EXPECT_EQ(make("c2", {{"team", "blue"}}).code, 403);
+  EXPECT_EQ(make("c2", {{"team", "red"}}).code, 201);
+  // Covered before: the label does not matter. Nor does one that a grant does without.
+  ASSERT_EQ(hub.Do("PATCH", kWorkspaces + "/c1", {{"metadata", {{"labels", {{"team", "blue"}}}}}},
+                   "application/merge-patch+json").code, 200);
+  EXPECT_EQ(Patch("alice", kWorkspaces + "/c1", {{"metadata", {{"labels", {{"other", "x"}}}}}}).code, 200);
+  EXPECT_EQ(label("red").code, 200) << "it may be taken away";
+  EXPECT_EQ(label("blue").code, 403);
+  // Held there, or with the right to bind, it may be given.
+  Role(c1, "looker", Json::array({Rule({"get", "list"}, "", "secrets")}), "alice");
+  EXPECT_EQ(label("blue").code, 200);
+  Role("", "binds", Json::array({Rule({"bind"}, kGroup, "clusterroles")}), "alice");
+  EXPECT_EQ(make("c3", {{"team", "blue"}}).code, 201);
+}
+
+// What is written into a role of root is granted wherever the role is.
+TEST_F(Escalation, RolesAreWidenedByThoseWhoHoldThemWhereTheyAreGranted) {
+  hub.NewWorkspace("c2", "cluster");
+  const Json secrets = Json::array({Rule({"get"}, "", "secrets")}), maps = Json::array({Rule({"get"}, "", "configmaps")});
+  Role("", "writer", Json::array({Rule({"get", "create", "update", "patch"}, kGroup, "clusterroles"),
+                                  Rule({"get"}, "", "secrets"), Rule({"get"}, "", "configmaps")}), "alice");
+  for (const char* name : {"named", "opened", "selected", "gathered", "unused"}) Role("", name, maps);
+  auto grant = [&](const std::string& role, const Json& where) {
+    Json spec = {{"subjects", Json::array({{{"apiGroup", kGroup}, {"kind", "User"}, {"name", "bob"}}})}, {"role", role}};
+    spec.update(where);
+    EXPECT_EQ(hub.Do("POST", kAccesses, {{"apiVersion", "mailbox.kubestellar.io/v1alpha1"}, {"kind", "WorkspaceAccess"},
+                                         {"metadata", {{"name", role}}}, {"spec", spec}}).code, 201);
+  };
+  grant("named", {{"workspaceNames", {"c1"}}});
+  grant("selected", {{"workspaceSelector", {{"matchLabels", {{"a", "b"}}}}}});
+  grant("edit", {{"workspaceNames", {"c1"}}});
+  ASSERT_EQ(hub.Do("PATCH", kWorkspaces + "/c2",
+                   {{"spec", {{"access", Json::array({{{"role", "opened"},
+                                                       {"subjects", Json::array({{{"apiGroup", kGroup}, {"kind", "User"},
+                                                                                  {"name", "bob"}}})}}})}}}},
+                   "application/merge-patch+json").code, 200);
+  const std::string root_roles = kRbac + "/clusterroles/";
+  auto widen = [&](const std::string& role) { return Patch("alice", root_roles + role, {{"rules", secrets}}); };
+  EXPECT_EQ(widen("unused").code, 200);
+  for (const char* role : {"named", "opened", "selected"}) {
+    const auto denied = widen(role);
+    EXPECT_EQ(denied.code, 403) << role;
+    EXPECT_EQ(Patch("alice", root_roles + role, {{"metadata", {{"labels", {{"x", "y"}}}}}}).code, 200) << "no more than before";
+  }
+  // By way of a role that gathers it.
+  EXPECT_EQ(Patch("alice", root_roles + "unused", {{"metadata", {{"labels", {{kGroup + "/aggregate-to-edit", "true"}}}}}}).code,
+            200) << "edit allows that already";
+  Role("", "odd", Json::array({Rule({"get"}, "example.com", "odds")}), "alice");
+  EXPECT_EQ(Patch("alice", root_roles + "odd", {{"metadata", {{"labels", {{kGroup + "/aggregate-to-edit", "true"}}}}}}).code, 403);
+  // Held where it is granted; in workspaces to come nobody holds anything.
+  Role("/clusters/c1", "reader", secrets, "alice");
+  EXPECT_EQ(widen("named").code, 200);
+  EXPECT_EQ(widen("opened").code, 403);
+  Role("/clusters/c2", "reader", secrets, "alice");
+  EXPECT_EQ(widen("opened").code, 200);
+  EXPECT_EQ(widen("selected").code, 403);
+  Role("", "escalator", Json::array({Rule({"escalate"}, kGroup, "clusterroles")}), "alice");
+  EXPECT_EQ(widen("selected").code, 200);
+}
+
 }  // namespace
 }  // namespace mailroom

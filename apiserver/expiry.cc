@@ -5,9 +5,11 @@
 #include <mutex>
 #include <set>
 
+#include "apiserver/auth/bootstrap_tokens.h"
 #include "apiserver/client/controller.h"
 #include "apiserver/hub_watch.h"
 #include "apiserver/self_write.h"
+#include "apiserver/signing_request.h"
 #include "openapi/base64.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
@@ -15,15 +17,26 @@
 namespace mailroom::apiserver {
 namespace {
 
-bool IsBootstrapToken(const Object& object) {
-  return object.kind() == "Secret" && object.meta().ns == "kube-system" &&
-         object.meta().name.starts_with("bootstrap-token-");
+const GroupResource kEventsResource{"", "events"};  // those of events.k8s.io are stored so, too
+
+bool IsTokenName(const Metadata& meta) {
+  return meta.ns == "kube-system" && meta.name.starts_with(kBootstrapSecretPrefix);
 }
 
-// Workspaces do not expire, but join tokens go with theirs.
+bool IsBootstrapToken(const GroupResource& resource, const Object& object) {
+  return resource == kSecretsResource && IsTokenName(object.meta());
+}
+
+// Workspaces do not expire, but join tokens go with theirs. A first look, by what an object shows
+// itself; by its key it may turn out to be something else of that kind.
 bool MayExpire(const Object& object) {
   return object.kind() == "Event" || object.kind() == "CertificateSigningRequest" ||
-         object.kind() == "Workspace" || IsBootstrapToken(object);
+         object.kind() == "Workspace" ||
+         (object.kind() == "Secret" && IsTokenName(object.meta()));
+}
+
+bool IsWorkspace(const ResourceKey& key) {
+  return key.resource == kWorkspacesResource && key.workspace.name() == kRootWorkspace;
 }
 
 // The mailbox a join token is for, "" when it is none.
@@ -73,7 +86,7 @@ class Running final : public Expiry, private client::Reconciler {
     options.change = [this](const ResourceKey& key, const Object* before, const Object* now) {
       FollowTokens(key, before, now);
       if (now == nullptr) return;
-      if (auto due = ExpiryOf(*now)) Look(key, Until(*due));
+      if (auto due = ExpiryOf(key.resource, *now)) Look(key, Until(*due));
     };
     watch_ = TRY(HubWatch::Start(hub_.store, std::move(options)));
     return Ok();
@@ -86,7 +99,7 @@ class Running final : public Expiry, private client::Reconciler {
 
   // Changes come in their order: a token told of before its mailbox went was for that one.
   void FollowTokens(const ResourceKey& key, const Object* before, const Object* now) {
-    if (key.resource == kWorkspacesResource) {
+    if (IsWorkspace(key)) {
       if (now != nullptr) return;
       for (const auto& [token, uid] : tokens_[key.name]) {
         {
@@ -99,7 +112,7 @@ class Running final : public Expiry, private client::Reconciler {
       return;
     }
     const Object& object = now != nullptr ? *now : *before;
-    if (!IsBootstrapToken(object)) return;
+    if (!IsBootstrapToken(key.resource, object)) return;
     if (before != nullptr) {
       auto known = tokens_.find(MailboxOf(*before));
       if (known != tokens_.end()) known->second.erase(key);
@@ -118,8 +131,8 @@ class Running final : public Expiry, private client::Reconciler {
   }
 
   // Join tokens are of no use once their mailbox is gone.
-  bool IsOrphan(const Object& object) {
-    if (!IsBootstrapToken(object)) return false;
+  bool IsOrphan(const GroupResource& resource, const Object& object) {
+    if (!IsBootstrapToken(resource, object)) return false;
     {
       std::lock_guard lock(mutex_);
       if (orphans_.contains(std::string(object.meta().uid))) return true;
@@ -144,14 +157,14 @@ class Running final : public Expiry, private client::Reconciler {
     auto key = ResourceKey::Parse(work.id);
     const ObjectPtr object = key.ok() ? hub_.store.Get(*key) : nullptr;
     if (object == nullptr) return client::Requeue{};
-    const bool orphan = IsOrphan(*object);
-    const auto due = ExpiryOf(*object);
+    const bool orphan = IsOrphan(key->resource, *object);
+    const auto due = ExpiryOf(key->resource, *object);
     if (!due && !orphan) return client::Requeue{};
     if (!orphan && Until(*due) > limits::kExpirySlack) return client::Requeue{Until(*due)};
     auto workspace = hub_.workspaces.Find(key->workspace);
     // In a workspace that only carries such objects they stay, but for Events, which are its own.
     if (!workspace.ok()) return client::Requeue{};
-    if (!openapi::PolicyIsLive(workspace->type) && object->kind() != "Event") {
+    if (!openapi::PolicyIsLive(workspace->type) && key->resource != kEventsResource) {
       return client::Requeue{};
     }
     openapi::ResourceTypePtr type;
@@ -180,10 +193,10 @@ class Running final : public Expiry, private client::Reconciler {
 
 }  // namespace
 
-std::optional<std::int64_t> ExpiryOf(const Object& object) {
-  if (object.kind() == "Event") return EventExpiry(object);
-  if (object.kind() == "CertificateSigningRequest") return RequestExpiry(object.ToJson());
-  if (!IsBootstrapToken(object)) return std::nullopt;
+std::optional<std::int64_t> ExpiryOf(const GroupResource& resource, const Object& object) {
+  if (resource == kEventsResource) return EventExpiry(object);
+  if (resource == kSigningRequestsResource) return RequestExpiry(object.ToJson());
+  if (!IsBootstrapToken(resource, object)) return std::nullopt;
   auto text = openapi::DecodeBase64(object.ScalarAt("data.expiration"));
   const std::int64_t due = text ? ParseTime(*text) : -1;
   return due < 0 ? std::nullopt : std::optional(due);

@@ -10,8 +10,9 @@
 
 namespace mailroom::apiserver {
 
-// When the object is to go, in seconds since the epoch; nothing when it stays.
-std::optional<std::int64_t> ExpiryOf(const Object& object);
+// When an object of that resource is to go, in seconds since the epoch; nothing when it stays. The
+// kind alone says nothing: anybody may define an Event of their own.
+std::optional<std::int64_t> ExpiryOf(const GroupResource& resource, const Object& object);
 
 class Expiry {
  public:

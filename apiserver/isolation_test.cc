@@ -290,5 +290,26 @@ TEST_F(Isolation, TheProxySubresourceIsTheMailboxForThoseWhoMay) {
   EXPECT_EQ(hub.Get(kProxy + "wds1/proxy/api/v1/namespaces").code, 404) << "mailboxes only";
 }
 
+// Whoever may write Mailbox objects must not be let into other workspaces by their names.
+TEST_F(Isolation, AMailboxObjectOpensNoOtherWorkspace) {
+  auto make = [&](const std::string& name, const std::string& workspace) {
+    return hub.Do("POST", kMailboxes,
+                  {{"apiVersion", "mailbox.kubestellar.io/v1alpha1"}, {"kind", "Mailbox"}, {"metadata", {{"name", name}}},
+                   {"spec", {{"inventory", "its1"}, {"syncTargetName", "t"}, {"syncTargetUID", "u"},
+                             {"workspace", workspace}}}});
+  };
+  for (const char* name : {"wds1", "its1", "root"}) {
+    ASSERT_EQ(make(name, name).code, 201);
+    EXPECT_EQ(hub.Get(kProxy + name + "/proxy/api/v1/namespaces").code, 404) << name;
+  }
+  const auto other = make("its1-mb-x", "wds1");
+  EXPECT_EQ(other.code, 422) << other.text;
+  EXPECT_NE(other.text.find("spec.workspace"), std::string::npos) << other.text;
+  // One made by hand is a mailbox.
+  hub.NewWorkspace("handmade", "mailbox");
+  ASSERT_EQ(make("handmade", "handmade").code, 201);
+  EXPECT_EQ(hub.Get(kProxy + "handmade/proxy/api/v1/namespaces").code, 200);
+}
+
 }  // namespace
 }  // namespace mailroom

@@ -143,7 +143,17 @@ Result<void> PrepareCrd(Call& call, Json& object, const Json* live) {
 }
 
 std::vector<Cause> ValidateCrdObject(const Call&, const Json& object, const Json* live) {
-  return openapi::ValidateCrd(object, live);
+  std::vector<Cause> causes = openapi::ValidateCrd(object, live);
+  const std::string plural = StringAt(object, {"spec", "names", "plural"});
+  const GroupResource defined{StringAt(object, {"spec", "group"}), plural};
+  // One that is there, from before this was refused, is not served, but can be let go.
+  if (live == nullptr && openapi::IsOwnResource(defined)) {
+    causes.push_back(InvalidValue("spec.names.plural", Quoted(plural),
+                                  plural + "." + defined.group +
+                                      " is a kind of the hub's own, which no workspace can define, "
+                                      "not even to send the definition to a cluster"));
+  }
+  return causes;
 }
 
 void TerminateCrd(Json& object) {
@@ -200,7 +210,9 @@ Result<void> PreparePolicy(Call& call, Json& object, const Json* live) {
   return Ok();
 }
 
-// Workspaces.
+// Workspaces. The objects of that name are workspaces in root only.
+
+bool IsRoot(const Call& call) { return call.info.workspace.name() == kRootWorkspace; }
 
 Result<void> PrepareWorkspace(Call& call, Json& object, const Json* live) {
   const std::string name = StringAt(object, {"metadata", "name"});
@@ -208,6 +220,7 @@ Result<void> PrepareWorkspace(Call& call, Json& object, const Json* live) {
     Set(object, {"status"},
         {{"phase", "Ready"}, {"url", call.hub.external_url + "/clusters/" + name}});
   }
+  TRY(MayLabelWorkspace(call, object, live));
   return MayOpenWorkspace(call, object, live);
 }
 
@@ -241,18 +254,29 @@ std::vector<Cause> ValidateWorkspace(const Call&, const Json& object, const Json
   return causes;
 }
 
-void CreateWorkspace(const Call& call, const Json& object, storage::Txn& txn) {
+Result<void> CreateWorkspace(const Call& call, const Json& object, storage::Txn& txn) {
   const auto type = openapi::ParseWorkspaceType(StringAt(object, {"spec", "type"}));
-  if (!type.ok()) return;
+  if (!IsRoot(call) || !type.ok()) return Ok();
   AddBootstrapObjects(Workspace(StringAt(object, {"metadata", "name"})), *type,
                       FormatTime(call.hub.clock.Now()), txn);
+  return Ok();
 }
 
-void RemoveWorkspace(const Call&, const Object& object, storage::Txn& txn) {
+void RemoveWorkspace(const Call& call, const Object& object, storage::Txn& txn) {
+  if (!IsRoot(call)) return;
   storage::Operation operation;
   operation.type = storage::Operation::Type::kDeletePrefix;
   operation.key = WorkspacePrefix(Workspace(std::string(object.meta().name)));
   txn.operations.push_back(std::move(operation));
+}
+
+// Mailboxes. The proxy subresource goes by the object's name, so that names the workspace.
+
+std::vector<Cause> ValidateMailbox(const Call&, const Json& object, const Json* live) {
+  const std::string workspace = StringAt(object, {"spec", "workspace"});
+  const bool kept = live != nullptr && StringAt(*live, {"spec", "workspace"}) == workspace;
+  if (workspace.empty() || kept || workspace == StringAt(object, {"metadata", "name"})) return {};
+  return {InvalidValue("spec.workspace", Quoted(workspace), "must be the name of the mailbox")};
 }
 
 }  // namespace
@@ -281,6 +305,7 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     workspace.on_remove = RemoveWorkspace;
     // Made by one controller, which knows the whole of it: one write instead of two.
     rules[kMailboxesResource].status_at_creation = true;
+    rules[kMailboxesResource].validate = ValidateMailbox;
     for (const GroupResource& old : {GroupResource{"", "replicationcontrollers"},
                                      GroupResource{"batch", "jobs"}}) {
       rules[old].propagation = Propagation::kOrphan;
@@ -301,6 +326,7 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     rules[kAccessResource].prepare = MayWriteAccess;
     rules[kSigningRequestsResource].prepare = PrepareSigningRequest;
     rules[kSigningRequestsResource].validate = ValidateSigningRequest;
+    rules[kSigningRequestsResource].on_create = SpendJoinToken;
     return rules;
   }();
   static const KindRules kNone;

@@ -418,26 +418,31 @@ TEST_F(LifecycleTest, AnInventoryHasRoomForTheNamesOfItsMailboxes) {
 }
 
 TEST(ExpiryTest, KnowsWhenObjectsGo) {
-  const auto due = [](const Json& tree) {
-    return apiserver::ExpiryOf(*Object::Make(tree, Revision(1)));
+  const auto due = [](const GroupResource& resource, const Json& tree) {
+    return apiserver::ExpiryOf(resource, *Object::Make(tree, Revision(1)));
   };
+  const GroupResource events{"", "events"}, secrets{"", "secrets"};
+  const GroupResource requests{"certificates.k8s.io", "certificatesigningrequests"};
   const std::int64_t noon = ParseTime("2030-01-01T12:00:00Z");
   Json event = {{"apiVersion", "v1"}, {"kind", "Event"},
                 {"metadata", {{"name", "e"}, {"namespace", "n"},
                               {"creationTimestamp", "2030-01-01T11:00:00Z"}}},
                 {"lastTimestamp", "2030-01-01T12:00:00Z"}};
-  EXPECT_EQ(due(event), noon + 3600);
+  EXPECT_EQ(due(events, event), noon + 3600);
+  EXPECT_EQ(due({"example.com", "events"}, event), std::nullopt) << "somebody's own kind";
   Json request = {{"apiVersion", "certificates.k8s.io/v1"}, {"kind", "CertificateSigningRequest"},
                   {"metadata", {{"name", "r"}, {"creationTimestamp", "2030-01-01T12:00:00Z"}}}};
-  EXPECT_EQ(due(request), noon + 86400);
+  EXPECT_EQ(due(requests, request), noon + 86400);
   Set(request, {"status", "conditions"},
       Json::array({{{"type", "Denied"}, {"lastUpdateTime", "2030-01-01T12:00:00Z"}}}));
-  EXPECT_EQ(due(request), noon + 3600);
+  EXPECT_EQ(due(requests, request), noon + 3600);
+  EXPECT_EQ(due({"example.com", "requests"}, request), std::nullopt);
   Json token = {{"apiVersion", "v1"}, {"kind", "Secret"},
                 {"metadata", {{"name", "bootstrap-token-abcdef"}, {"namespace", "kube-system"}}},
                 {"data", {{"expiration", "MjAzMC0wMS0wMVQxMjowMDowMFo="}}}};
-  EXPECT_EQ(due(token), noon);
-  EXPECT_EQ(due(ConfigMap("x")), std::nullopt);
+  EXPECT_EQ(due(secrets, token), noon);
+  EXPECT_EQ(due({"example.com", "secrets"}, token), std::nullopt);
+  EXPECT_EQ(due({"", "configmaps"}, ConfigMap("x")), std::nullopt);
 }
 
 TEST_F(LifecycleTest, WhatIsOverGoes) {

@@ -7,6 +7,7 @@
 
 #include "apiserver/auth/bootstrap_tokens.h"
 #include "apiserver/commit.h"
+#include "apiserver/expiry.h"
 #include "apiserver/signing_request.h"
 #include "openapi/base64.h"
 #include "storage/object/json_path.h"
@@ -115,6 +116,7 @@ class Running final : public Registrar {
         notified_ = false;
       }
       for (Feed& feed : feeds_) Drain(feed);
+      DropOldRequests();
       std::erase_if(pending_,
                     [&](const ResourceKey& key) { return stop.stop_requested() || Finish(key); });
     }
@@ -158,7 +160,6 @@ class Running final : public Registrar {
 
   // One step for a signing request; the change it makes brings the next.
   Result<void> Answer(const ResourceKey& key, const WorkspaceView& workspace) {
-    TRY(DropOldRequests(workspace));
     const ObjectPtr object = hub_.store.Get(key);
     if (object == nullptr) return Ok();
     const Json request = object->ToJson();
@@ -173,8 +174,6 @@ class Running final : public Registrar {
     switch (step.kind) {
       case SigningStep::Kind::kNone: return Ok();
       case SigningStep::Kind::kApprove:
-        // The token is spent first: whoever comes second finds it so.
-        if (!step.spend_token.empty()) TRY(Spend(workspace, step.spend_token, key.name));
         return Edit(workspace, key, "approval",
                     [&](Json& edited) { return condition(edited, "Approved", "AutoApproved"); });
       case SigningStep::Kind::kFail:
@@ -192,23 +191,22 @@ class Running final : public Registrar {
     return Ok();
   }
 
-  // Conflict when it was spent on another request meanwhile.
-  Result<void> Spend(const WorkspaceView& workspace, const std::string& id,
-                     const std::string& request) {
-    const ResourceKey key{workspace.name, kSecretsResource, "kube-system",
-                          std::string(kBootstrapSecretPrefix) + id};
-    const std::string mark = openapi::EncodeBase64(request);
-    return Edit(workspace, key, "", [&](Json& secret) -> Result<void> {
-      const std::string spent = StringAt(secret, {"data", kSpentEntry});
-      if (!spent.empty() && spent != mark) {
-        return Conflict(kSecretsResource.resource, "", key.name, "the token is spent");
+  // The workspaces of what is pending are swept once, however many requests there are.
+  void DropOldRequests() {
+    std::set<Workspace> swept;
+    for (const ResourceKey& key : pending_) {
+      if (key.resource != kSigningRequestsResource || !swept.insert(key.workspace).second) continue;
+      const auto workspace = hub_.workspaces.Find(key.workspace);
+      if (!workspace.ok()) continue;
+      if (auto done = DropOldRequests(*workspace); !done.ok()) {
+        Log(Level::kWarn, "old signing requests stay",
+            {{"workspace", key.workspace.name()}, {"error", done.error().message()}});
       }
-      Set(secret, {"data", kSpentEntry}, mark);
-      return Ok();
-    });
+    }
   }
 
-  // Answered requests to our signer are of no use after a while, nor are spent tokens.
+  // Requests to our signer whose time is over go in mailboxes, too, and with each the token that
+  // was spent on it. One that was not may still be of use.
   Result<void> DropOldRequests(const WorkspaceView& workspace) {
     const std::int64_t now = std::chrono::duration_cast<std::chrono::seconds>(
                                  hub_.clock.Now().time_since_epoch()).count();
@@ -216,19 +214,28 @@ class Running final : public Registrar {
          TRY(hub_.store.List({.scope = {workspace.name, kSigningRequestsResource, ""}})).entries) {
       const Object& object = *entry.object;
       if (object.ScalarAt("spec.signerName") != kSyncerSigner) continue;
-      const std::int64_t made = ParseTime(object.ScalarAt("metadata.creationTimestamp"));
-      if (now - made < std::chrono::seconds(limits::kSigningRequestAge).count()) continue;
-      const std::string user = object.ScalarAt("spec.username");
-      if (user.starts_with(kBootstrapUserPrefix)) {
-        const std::string secret =
-            std::string(kBootstrapSecretPrefix) + user.substr(kBootstrapUserPrefix.size());
-        auto gone = Delete(workspace, {workspace.name, kSecretsResource, "kube-system", secret});
-        if (!gone.ok() && gone.error().reason() != Reason::kNotFound) return gone;
-      }
-      TRY(Delete(workspace, {workspace.name, kSigningRequestsResource, "",
-                             std::string(object.meta().name)}));
+      const auto due = ExpiryOf(kSigningRequestsResource, object);
+      if (!due || *due > now) continue;
+      TRY(DropToken(workspace, object));
+      auto gone = Delete(workspace, {workspace.name, kSigningRequestsResource, "",
+                                     std::string(object.meta().name)});
+      if (!gone.ok() && gone.error().reason() != Reason::kNotFound) return gone;
     }
     return Ok();
+  }
+
+  Result<void> DropToken(const WorkspaceView& workspace, const Object& request) {
+    const std::string user = request.ScalarAt("spec.username");
+    if (!user.starts_with(kBootstrapUserPrefix)) return Ok();
+    const ResourceKey key{workspace.name, kSecretsResource, "kube-system",
+                          std::string(kBootstrapSecretPrefix) +
+                              user.substr(kBootstrapUserPrefix.size())};
+    const ObjectPtr secret = hub_.store.Get(key);
+    const std::string spent =
+        secret == nullptr ? "" : StringAt(secret->ToJson(), {"data", kSpentEntry});
+    if (spent != openapi::EncodeBase64(request.meta().name)) return Ok();
+    auto gone = Delete(workspace, key);
+    return gone.ok() || gone.error().reason() == Reason::kNotFound ? Ok() : gone;
   }
 
   // A Secret of type service-account-token is given the token of the account it names.

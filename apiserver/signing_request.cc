@@ -88,14 +88,20 @@ bool IsClientUse(const Json& request) {
   return known && std::find(usages.begin(), usages.end(), "client auth") != usages.end();
 }
 
+bool IsOfType(const Hub& hub, const std::string& workspace, std::string_view type) {
+  const ObjectPtr object = hub.store.Get({Workspace(std::string(kRootWorkspace)),
+                                          kWorkspacesResource, "", workspace});
+  return object != nullptr && object->ScalarAt("spec.type") == type;
+}
+
 // Whether requests in `workspace` may be about `mailbox` at all: in root, in the workspace of its
 // inventory entry, and in itself.
 bool Concerns(const Hub& hub, const Workspace& workspace, const std::string& mailbox) {
-  const ObjectPtr object = hub.store.Get({Workspace(std::string(kRootWorkspace)),
-                                          kWorkspacesResource, "", mailbox});
-  if (object == nullptr || object->ScalarAt("spec.type") != "mailbox") return false;
   const auto parts = openapi::ParseMailboxName(mailbox);
   if (!parts) return false;  // the name of one made by hand may be another's tomorrow
+  if (!IsOfType(hub, mailbox, "mailbox") || !IsOfType(hub, parts->inventory, "inventory")) {
+    return false;
+  }
   return workspace.name() == kRootWorkspace || workspace.name() == mailbox ||
          workspace.name() == parts->inventory;
 }
@@ -106,22 +112,20 @@ SigningStep SyncerStep(const Hub& hub, const Workspace& workspace, const Json& r
   const std::string mailbox = facts.ok() ? MailboxOf(*facts) : "";
   if (mailbox.empty() || !IsClientUse(request) || !Concerns(hub, workspace, mailbox)) {
     if (ConditionOf(request, "Approved") == nullptr) return {};
-    return {Kind::kFail, "", "not a request for the certificate of a syncer"};
+    return {Kind::kFail, "not a request for the certificate of a syncer"};
   }
   if (ConditionOf(request, "Approved") != nullptr) return {Kind::kSign};
   const std::string user = StringAt(request, {"spec", "username"});
   const std::vector<std::string> groups = StringsAt(request, {"spec", "groups"});
   const bool is_syncer = std::find(groups.begin(), groups.end(), kSyncers) != groups.end();
   if (is_syncer && user == facts->common_name && workspace.name() == mailbox) {
-    return {Kind::kApprove, "", "renewal of the syncer's own certificate"};
+    return {Kind::kApprove, "renewal of the syncer's own certificate"};
   }
   if (!user.starts_with(kBootstrapUserPrefix)) return {};
+  const std::string name = StringAt(request, {"metadata", "name"});
   const std::string id = user.substr(kBootstrapUserPrefix.size());
-  const JoinToken token = FindJoinToken(hub.store, hub.clock, workspace.name(), id,
-                                        StringAt(request, {"metadata", "name"}));
-  if (token.mailbox != mailbox) return {};
-  // One that was spent on this request but did not get it approved any more still does.
-  return {Kind::kApprove, token.spent ? "" : id, "the join token of this mailbox"};
+  if (MailboxJoinedBy(hub.store, hub.clock, workspace.name(), name, id) != mailbox) return {};
+  return {Kind::kApprove, "the join token of this mailbox"};
 }
 
 // Certificates name users of the whole hub, so only root's own decisions are signed, and nobody is
@@ -131,11 +135,11 @@ SigningStep ClientStep(const Workspace& workspace, const Json& request) {
   if (workspace.name() != kRootWorkspace || ConditionOf(request, "Approved") == nullptr) return {};
   const auto facts = ReadSigningRequest(RequestPem(request));
   if (!facts.ok() || facts->common_name.empty() || !IsClientUse(request)) {
-    return {Kind::kFail, "", "not a request for a client certificate"};
+    return {Kind::kFail, "not a request for a client certificate"};
   }
   for (const std::string& group : facts->organizations) {
     if (group == kMasters || group == kSyncers) {
-      return {Kind::kFail, "", "use of " + group + " group is not allowed"};
+      return {Kind::kFail, "use of " + group + " group is not allowed"};
     }
   }
   return {Kind::kSign};
@@ -151,19 +155,41 @@ Result<void> CheckSubject(const Call& call, const Json& object) {
   if (mailbox.empty()) return Ok();
   const auto facts = ReadSigningRequest(RequestPem(object));
   if (!facts.ok()) return Ok();
-  if (StringAt(object, {"spec", "signerName"}) == kSyncerSigner && MailboxOf(*facts) == mailbox) {
+  // Only what will be signed: nobody is to wait for another, nor a token to be spent on it.
+  if (StringAt(object, {"spec", "signerName"}) == kSyncerSigner && MailboxOf(*facts) == mailbox &&
+      IsClientUse(object) && Concerns(call.hub, call.info.workspace, mailbox)) {
     return Ok();
   }
   return Forbidden(call.type->plural, call.type->gvk.group, StringAt(object, {"metadata", "name"}),
                    "user " + Quoted(call.user.name) +
-                       " may ask for the certificate of the syncer of mailbox " + Quoted(mailbox) +
-                       " only");
+                       " may ask for the client certificate of the syncer of mailbox " +
+                       Quoted(mailbox) + " only, and only when an inventory holds its entry");
+}
+
+bool IsAnswered(const Json& request) {
+  return !StringAt(request, {"status", "certificate"}).empty() ||
+         ConditionOf(request, "Denied") != nullptr || ConditionOf(request, "Failed") != nullptr;
+}
+
+// A syncer that asks again and again waits for its answers; a join token asks once.
+Result<void> CheckUnderWay(const Call& call) {
+  if (!call.user.InGroup(kSyncers)) return Ok();
+  std::size_t waiting = 0;
+  const storage::Scope all{call.info.workspace, kSigningRequestsResource, ""};
+  for (const storage::Entry& entry : TRY(call.hub.store.List({.scope = all})).entries) {
+    if (entry.object->ScalarAt("spec.username") != call.user.name) continue;
+    if (!IsAnswered(entry.object->ToJson())) ++waiting;
+  }
+  if (waiting < limits::kRequestsOfOne) return Ok();
+  return TooManyRequests("this syncer has " + std::to_string(waiting) +
+                             " signing requests under way", 1);
 }
 
 }  // namespace
 
 Result<void> PrepareSigningRequest(Call& call, Json& object, const Json* live) {
   if (live == nullptr) {
+    object.erase("status");  // nothing has been decided about it
     Json& spec = object["spec"];
     if (!spec.is_object()) return Ok();
     spec["username"] = call.user.name;
@@ -171,7 +197,8 @@ Result<void> PrepareSigningRequest(Call& call, Json& object, const Json* live) {
     if (!call.user.uid.empty()) spec["uid"] = call.user.uid;
     if (!call.user.groups.empty()) spec["groups"] = call.user.groups;
     for (const auto& [key, values] : call.user.extra) spec["extra"][key] = values;
-    return CheckSubject(call, object);
+    TRY(CheckSubject(call, object));
+    return CheckUnderWay(call);
   }
   const std::string now = FormatTime(call.hub.clock.Now());
   const std::string& subresource = call.info.subresource;
@@ -213,11 +240,26 @@ std::vector<Cause> ValidateSigningRequest(const Call& call, const Json& object, 
   return causes;
 }
 
-SigningStep NextSigningStep(const Hub& hub, const Workspace& workspace, const Json& request) {
-  if (!StringAt(request, {"status", "certificate"}).empty() ||
-      ConditionOf(request, "Denied") != nullptr || ConditionOf(request, "Failed") != nullptr) {
-    return {};
+Result<void> SpendJoinToken(const Call& call, const Json& object, storage::Txn& txn) {
+  if (call.user.joins.empty()) return Ok();
+  const std::string name = StringAt(object, {"metadata", "name"});
+  const ResourceKey key{call.info.workspace, kSecretsResource, "kube-system",
+                        std::string(kBootstrapSecretPrefix) +
+                            call.user.name.substr(kBootstrapUserPrefix.size())};
+  const ObjectPtr secret = call.hub.store.Get(key);
+  Json token = secret == nullptr ? Json() : secret->ToJson();
+  if (secret == nullptr || !StringAt(token, {"data", kSpentEntry}).empty()) {
+    return Forbidden(call.type->plural, call.type->gvk.group, name, "the join token is spent");
   }
+  Set(token, {"data", kSpentEntry}, openapi::EncodeBase64(name));
+  txn.compares.push_back({key.ToStoreKey(), secret->revision()});
+  txn.operations.push_back({storage::Operation::Type::kPut, key.ToStoreKey(),
+                            std::make_shared<const std::string>(Object::Encode(token))});
+  return Ok();
+}
+
+SigningStep NextSigningStep(const Hub& hub, const Workspace& workspace, const Json& request) {
+  if (IsAnswered(request)) return {};
   const std::string signer = StringAt(request, {"spec", "signerName"});
   if (signer == kSyncerSigner) return SyncerStep(hub, workspace, request);
   if (signer == kClientSigner) return ClientStep(workspace, request);

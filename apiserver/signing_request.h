@@ -19,13 +19,14 @@ inline constexpr std::string_view kClientSigner = "kubernetes.io/kube-apiserver-
 // Functions of the kinds' table.
 Result<void> PrepareSigningRequest(Call& call, Json& object, const Json* live);
 std::vector<Cause> ValidateSigningRequest(const Call& call, const Json& object, const Json* live);
+// A join token is spent on the request it makes, in the same transaction: there is no second one.
+Result<void> SpendJoinToken(const Call& call, const Json& object, storage::Txn& txn);
 
 // What the hub does about a request as it stands.
 struct SigningStep {
   enum class Kind { kNone, kApprove, kSign, kFail };
   Kind kind = Kind::kNone;
-  std::string spend_token = {};  // kApprove: id of the join token this uses up
-  std::string message = {};      // kApprove, kFail
+  std::string message = {};  // kApprove, kFail
 };
 SigningStep NextSigningStep(const Hub& hub, const Workspace& workspace, const Json& request);
 

@@ -29,8 +29,29 @@ Json Widget(const std::string& name) {
           {"spec", Json::object()}};
 }
 
+// One of the hub's groups, approved as those of Kubernetes have to be.
+Json Definition(const std::string& group, const std::string& plural) {
+  return {{"apiVersion", "apiextensions.k8s.io/v1"}, {"kind", "CustomResourceDefinition"},
+          {"metadata", {{"name", plural + "." + group},
+                        {"annotations", {{"api-approved.kubernetes.io", "unapproved, a test"}}}}},
+          {"spec", {{"group", group}, {"scope", "Cluster"}, {"names", {{"plural", plural}, {"kind", "Thing"}}},
+                    {"versions", Json::array({{{"name", "v9"}, {"served", true}, {"storage", true},
+                                               {"schema", {{"openAPIV3Schema",
+                                                            {{"type", "object"},
+                                                             {"x-kubernetes-preserve-unknown-fields", true}}}}}}})}}}};
+}
+
 class WorkspacesTest : public testing::Test {
  protected:
+  // As an older program may have left it, without the checks of today.
+  void Store(const ResourceKey& key, const Json& object) {
+    storage::Txn txn;
+    txn.operations.push_back({storage::Operation::Type::kPut, key.ToStoreKey(),
+                              std::make_shared<const std::string>(Object::Encode(object))});
+    const auto stored = store().Commit(std::move(txn));
+    ASSERT_TRUE(stored.ok() && store().WaitFor(stored->revision, std::chrono::seconds(5)).ok());
+  }
+  storage::CachedStore& store() { return hub.server().dispatcher().hub().store; }
   TestHub hub;
 };
 
@@ -163,6 +184,65 @@ TEST_F(WorkspacesTest, DefinitionsServeAtOnceAndOnlyThere) {
   EXPECT_EQ(StringAt(ignored.body, {"status", "phase"}), "");
   auto set = hub.Do("PATCH", a + widgets + "/w/status", patch, "application/merge-patch+json");
   EXPECT_EQ(StringAt(set.body, {"status", "phase"}), "Done");
+}
+
+// What the server does to its own kinds it must not do to somebody's objects that only share their
+// name; and whoever reads all workspaces must not take these for the real ones.
+TEST_F(WorkspacesTest, NoDefinitionTakesTheNameOfAKindOfTheHub) {
+  const std::pair<const char*, const char*> names[] = {
+      {"mailbox.kubestellar.io", "workspaces"}, {"mailbox.kubestellar.io", "workspaceaccesses"},
+      {"edge.kubestellar.io", "synctargets"}, {"edge.kubestellar.io", "syncerconfigs"},
+      {"control.kubestellar.io", "bindingpolicies"}, {"cluster.open-cluster-management.io", "managedclusters"},
+      {"certificates.k8s.io", "certificatesigningrequests"}, {"events.k8s.io", "events"},
+      {"apiextensions.k8s.io", "customresourcedefinitions"}, {"rbac.authorization.k8s.io", "clusterroles"}};
+  for (const char* type : {"cluster", "inventory", "wds", "mailbox"}) {
+    const std::string ws = hub.NewWorkspace(std::string("a-") + type, type);
+    for (const auto& [group, plural] : names) {
+      const auto refused = hub.Do("POST", ws + kCrds, Definition(group, plural));
+      EXPECT_EQ(refused.code, 422) << refused.text;
+      EXPECT_EQ(StringAt(refused.body, {"reason"}), "Invalid");
+      EXPECT_NE(refused.text.find("is a kind of the hub's own"), std::string::npos) << refused.text;
+      EXPECT_EQ(hub.Get(ws + kCrds + "/" + plural + "." + group).code, 404);
+    }
+    EXPECT_EQ(hub.Do("POST", ws + kCrds, Definition("edge.kubestellar.io", "gadgets")).code, 201) << "their group is free";
+    EXPECT_EQ(hub.Do("POST", ws + kCrds, WidgetCrd()).code, 201);
+  }
+}
+
+TEST_F(WorkspacesTest, AnOldDefinitionOfSuchANameServesAndRemovesNothing) {
+  const std::string x = hub.NewWorkspace("x", "cluster"), group = "mailbox.kubestellar.io";
+  const std::string kept = "/clusters/wds1/api/v1/namespaces/default/configmaps";
+  ASSERT_EQ(hub.Do("POST", kept, ConfigMap("kept")).code, 201);
+  // A status that says other names than the definition.
+  ASSERT_EQ(hub.Do("POST", x + kCrds, Definition(group, "foos")).code, 201);
+  EXPECT_EQ(hub.Get(x + "/apis/" + group + "/v9/foos").code, 200);
+  const std::string harmless = x + kCrds + "/foos." + group;
+  const Json established = hub.Get(harmless).body;
+  ASSERT_EQ(hub.Do("PATCH", harmless + "/status", {{"status", {{"acceptedNames", {{"plural", "workspaces"}}}}}},
+                   "application/merge-patch+json").code, 200);
+  EXPECT_EQ(hub.Get(x + "/apis/" + group + "/v9/workspaces").code, 404);
+  // And one from before they were refused, with an object.
+  const auto old = ParseJson([&] {
+    std::string text = DumpJson(established);
+    for (std::size_t at; (at = text.find("foos")) != std::string::npos;) text.replace(at, 4, "workspaces");
+    return text;
+  }());
+  const std::string name = "workspaces." + group;
+  for (const char* ws : {"x", "root"}) Store({Workspace(ws), apiserver::kCrdResource, "", name}, *old);
+  const ResourceKey object{Workspace("x"), apiserver::kWorkspacesResource, "", "wds1"};
+  Store(object, {{"apiVersion", group + "/v9"}, {"kind", "Thing"}, {"metadata", {{"name", "wds1"}, {"uid", "u"}}},
+                 {"spec", {{"type", "wds"}}}});
+  EXPECT_EQ(hub.Get(x + "/apis/" + group + "/v9/workspaces").code, 404);
+  EXPECT_EQ(hub.Get("/apis/" + group + "/v9/workspaces").code, 404);
+  for (const std::string& ws : {x, std::string("/clusters/root")}) {
+    EXPECT_EQ(hub.Do("PATCH", ws + kCrds + "/" + name, {{"metadata", {{"labels", {{"a", "b"}}}}}},
+                     "application/merge-patch+json").code, 200) << "it can be let go";
+    EXPECT_EQ(hub.Do("DELETE", ws + kCrds + "/" + name).code, 200);
+    EXPECT_TRUE(Eventually([&] { return hub.Get(ws + kCrds + "/" + name).code == 404; }));
+  }
+  EXPECT_EQ(store().Get(object), nullptr) << "its own objects go";
+  EXPECT_EQ(hub.Get(kept + "/kept").code, 200) << "but no workspace of such a name";
+  EXPECT_EQ(hub.Get(kWorkspaces + "/wds1").code, 200) << "nor root's";
 }
 
 TEST_F(WorkspacesTest, ObjectsAreReadAsTheirDefinitionNowHasThem) {

@@ -73,10 +73,24 @@ void MailboxReconciler::NoteNamed(const std::string& name, client::WorkQueue& qu
   if (openapi::ParseMailboxName(name)) queue.Add(KeyOf(name));
 }
 
+void MailboxReconciler::NoteWorkspace(const std::string& name, client::WorkQueue& queue) const {
+  const std::string first = name + std::string(openapi::kMailboxInfix);
+  std::lock_guard lock(mutex_);
+  for (auto at = entries_.lower_bound(first);
+       at != entries_.end() && at->first.starts_with(first); ++at) {
+    if (at->second.key.workspace == name) queue.Add(KeyOf(at->first));
+  }
+}
+
 bool MailboxReconciler::Synced() const {
   return caches_.sync_targets->synced() && caches_.managed_clusters->synced() &&
          caches_.workspaces->synced() && caches_.mailboxes->synced() &&
          caches_.configs->synced();
+}
+
+bool MailboxReconciler::IsInventory(const std::string& workspace) const {
+  const ObjectPtr object = caches_.workspaces->Get({.workspace = "", .ns = "", .name = workspace});
+  return object != nullptr && object->ScalarAt("spec.type") == "inventory";
 }
 
 ObjectPtr MailboxReconciler::FindEntry(const std::string& mailbox) const {
@@ -91,7 +105,7 @@ ObjectPtr MailboxReconciler::FindEntry(const std::string& mailbox) const {
   ObjectPtr object =
       (sync_target ? caches_.sync_targets : caches_.managed_clusters)->Get(entry.key);
   // The cache may already hold a successor of the same name.
-  if (object == nullptr) return nullptr;
+  if (object == nullptr || !IsInventory(entry.key.workspace)) return nullptr;
   const bool same = openapi::MailboxNameOf(entry.key.workspace, object->meta().uid) == mailbox;
   return same ? object : nullptr;
 }

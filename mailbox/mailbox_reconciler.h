@@ -39,6 +39,8 @@ class MailboxReconciler : public client::Reconciler {
                  const ObjectPtr& now, client::WorkQueue& queue);
   // A Workspace or Mailbox of root changed.
   static void NoteNamed(const std::string& name, client::WorkQueue& queue);
+  // A Workspace came or went; its entries count while it is an inventory.
+  void NoteWorkspace(const std::string& name, client::WorkQueue& queue) const;
 
   Result<client::Requeue> Reconcile(const client::WorkKey& key) override;
 
@@ -49,6 +51,8 @@ class MailboxReconciler : public client::Reconciler {
   };
   bool Synced() const;
   void AddAll() const;
+  bool IsInventory(const std::string& workspace) const;
+  // Null for what is no entry of an inventory, whatever it is called.
   ObjectPtr FindEntry(const std::string& mailbox) const;
   // Of the inventory entry of a mailbox; its name is "" when not known.
   client::ObjectRef EntryRef(const std::string& mailbox, std::string subresource) const;

@@ -1,5 +1,7 @@
 #include "mailbox/mailbox_status.h"
 
+#include <algorithm>
+
 #include "storage/object/clock.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
@@ -102,7 +104,10 @@ Report ReadReport(const Object* config, const std::string& now) {
   if (report.heartbeat.empty()) return report;
   const std::int64_t age = ParseTime(now) - ParseTime(report.heartbeat);
   report.connected = age < limits::kHeartbeatStale.count();
-  if (report.connected) report.fresh_for = limits::kHeartbeatStale - std::chrono::seconds(age);
+  if (report.connected) {
+    report.fresh_for =
+        limits::kHeartbeatStale - std::chrono::seconds(std::max<std::int64_t>(age, 0));
+  }
   const Json* errors = Find(tree, {"status", "errors"});
   const bool fails = errors != nullptr && errors->is_array() && !errors->empty();
   if (report.connected) report.synced = fails ? "False" : "True";

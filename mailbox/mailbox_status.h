@@ -20,7 +20,8 @@ struct Report {
   std::string syncer_version, wec_version;
   Json resources = Json::array();  // group, resource, versions
   bool idle = false;               // wants nothing and holds nothing
-  // When a heartbeat that does not come changes this report; zero for never.
+  // When a heartbeat that does not come changes this report; zero for never. At the latest after
+  // limits::kHeartbeatStale: a syncer's clock may be anywhere.
   std::chrono::seconds fresh_for{0};
 };
 

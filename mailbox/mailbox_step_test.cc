@@ -4,8 +4,10 @@
 
 #include <map>
 
+#include "mailbox/mailbox_status.h"
 #include "openapi/edge_names.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 #include "storage/object/yaml.h"
 
 namespace mailroom::mailbox {
@@ -170,6 +172,13 @@ std::string ConditionOf(const ObjectPtr& object, const std::string& type) {
     if (StringAt(each, {"type"}) == type) return StringAt(each, {"status"});
   }
   return "";
+}
+
+// Nobody waits until then.
+TEST(MailboxStep, AHeartbeatFromTheFutureIsLookedAtAgain) {
+  const Report report = ReadReport(Config("9999-12-31T23:59:59Z").get(), kNow);
+  EXPECT_TRUE(report.connected);
+  EXPECT_EQ(report.fresh_for, limits::kHeartbeatStale);
 }
 
 TEST(MailboxStep, ShowsWhatTheSyncerReports) {

@@ -22,7 +22,13 @@ class MailboxController : public Running {
     sync_targets_ = StartEntries(all, openapi::kEdgeApi, "synctargets", Kind::kSyncTarget);
     managed_clusters_ =
         StartEntries(all, openapi::kManagedClusterApi, "managedclusters", Kind::kManagedCluster);
-    workspaces_ = StartNamed(root, "workspaces");
+    workspaces_ = Informer::Start(
+        OptionsOf(root, openapi::kMailboxApi, "workspaces"),
+        [this](const client::ObjectKey& key, const ObjectPtr& before, const ObjectPtr& now) {
+          MailboxReconciler::NoteNamed(key.name, controller_->queue());
+          if (before != nullptr && now != nullptr) return;
+          reconciler_.NoteWorkspace(key.name, controller_->queue());
+        });
     mailboxes_ = StartNamed(root, "mailboxes");
     configs_ = Informer::Start(
         OptionsOf(all, openapi::kEdgeApi, "syncerconfigs"),

@@ -14,6 +14,10 @@
 namespace mailroom::openapi {
 namespace {
 
+constexpr WorkspaceType kWorkspaceTypes[] = {
+    WorkspaceType::kRoot, WorkspaceType::kInventory, WorkspaceType::kCluster, WorkspaceType::kWds,
+    WorkspaceType::kMailbox};
+
 constexpr std::pair<std::string_view, int> kGroupPriorities[] = {
     {"apiregistration.k8s.io", 20000},
     {"", 18000},
@@ -126,9 +130,7 @@ std::string_view WorkspaceTypeText(WorkspaceType type) {
 }
 
 Result<WorkspaceType> ParseWorkspaceType(std::string_view text) {
-  for (WorkspaceType type :
-       {WorkspaceType::kRoot, WorkspaceType::kInventory, WorkspaceType::kCluster,
-        WorkspaceType::kWds, WorkspaceType::kMailbox}) {
+  for (WorkspaceType type : kWorkspaceTypes) {
     if (WorkspaceTypeText(type) == text) return type;
   }
   return BadRequest("unknown workspace type " + Quoted(text));
@@ -246,9 +248,7 @@ std::vector<ResourceTypePtr> Catalog::Preferred() const {
 CatalogPtr BaseCatalog(WorkspaceType type) {
   static const auto* catalogs = new std::map<WorkspaceType, CatalogPtr>([] {
     std::map<WorkspaceType, CatalogPtr> made;
-    for (WorkspaceType each :
-         {WorkspaceType::kRoot, WorkspaceType::kInventory, WorkspaceType::kCluster,
-          WorkspaceType::kWds, WorkspaceType::kMailbox}) {
+    for (WorkspaceType each : kWorkspaceTypes) {
       std::vector<ResourceTypePtr> types = BuiltinTypes();
       types.insert(types.end(), EdgeTypes(each).begin(), EdgeTypes(each).end());
       made.emplace(each, Catalog::Make(std::move(types)));
@@ -256,6 +256,24 @@ CatalogPtr BaseCatalog(WorkspaceType type) {
     return made;
   }());
   return catalogs->at(type);
+}
+
+bool IsOwnResource(const GroupResource& resource) {
+  static const auto* own = new std::set<GroupResource>([] {
+    std::set<GroupResource> names;
+    for (WorkspaceType each : kWorkspaceTypes) {
+      for (const Group& group : BaseCatalog(each)->groups()) {
+        for (const GroupVersion& version : group.versions) {
+          for (const ResourceTypePtr& type : version.resources) {
+            names.insert(type->group_resource());
+            names.insert(type->stored_as);
+          }
+        }
+      }
+    }
+    return names;
+  }());
+  return own->contains(resource);
 }
 
 }  // namespace mailroom::openapi

@@ -64,6 +64,11 @@ using CatalogPtr = std::shared_ptr<const Catalog>;
 // The catalogue of a workspace of `type` that holds no CRD. Built once, shared for ever.
 CatalogPtr BaseCatalog(WorkspaceType type);
 
+// Whether a workspace of any type has a kind of that name, or stores one under it, without a
+// definition. Such names are no definition's: what the server does to the kind it would do to
+// whatever the definition makes of it, and readers of all workspaces would take one for the other.
+bool IsOwnResource(const GroupResource& resource);
+
 // Kube-aware version order: v2 > v1 > v1beta2 > v1alpha1 > others. True when a comes first.
 bool VersionLess(std::string_view a, std::string_view b);
 

@@ -18,6 +18,7 @@
 #include "openapi/base64.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
+#include "syncer/digest.h"
 
 namespace mailroom::syncer {
 namespace {
@@ -34,23 +35,46 @@ void Pause(std::chrono::milliseconds time) {
   never.wait_for(lock, time);
 }
 
+// Whether the hub may have done what it did not answer to.
+bool MayBeDone(const Status& error) {
+  return error.reason() == Reason::kServiceUnavailable || error.reason() == Reason::kTimeout ||
+         error.reason() == Reason::kServerTimeout;
+}
+
+// Makes the request, once: when the answer is lost, it may be there, and the token that asked for
+// it spent. Its name is its own, so it is found again.
+Result<void> Post(const client::Client& client, const client::ObjectRef& ref, const Json& request) {
+  const auto end = std::chrono::steady_clock::now() + limits::kClientConnect;
+  for (int attempt = 0;; ++attempt) {
+    const auto made = client.Create(ref.gvr, "", request);
+    if (made.ok()) return Ok();
+    const auto there = client.Get(ref);
+    const std::string wanted = StringAt(request, {"spec", "request"});
+    if (there.ok() && StringAt(*there, {"spec", "request"}) == wanted) return Ok();
+    if (!MayBeDone(made.error()) || std::chrono::steady_clock::now() >= end) return made.error();
+    Pause(client::Backoff(limits::kReconnectFirst, limits::kReconnectLast, attempt));
+  }
+}
+
 // Posts the request with `asker` and waits for the certificate.
 Result<std::string> Certify(const client::ServerConfig& asker, const std::string& request_pem) {
+  constexpr std::size_t kDigits = 20;
   const auto transport = client::MakeCurlTransport(asker);
   const client::Client client(*transport, asker.base_path, "mailroom-syncer");
   const client::Gvr gvr{"certificates.k8s.io/v1", "certificatesigningrequests"};
-  const Json made = TRY(client.Create(
-      gvr, "",
-      {{"apiVersion", gvr.api_version},
-       {"kind", "CertificateSigningRequest"},
-       {"metadata", {{"generateName", "syncer-"}}},
-       {"spec", {{"request", openapi::EncodeBase64(request_pem)},
-                 {"signerName", kSigner},
-                 {"usages", {"digital signature", "client auth"}}}}}));
-  const client::ObjectRef ref{gvr, "", StringAt(made, {"metadata", "name"}), ""};
+  const client::ObjectRef ref{gvr, "", "syncer-" + HexDigest(request_pem).substr(0, kDigits), ""};
+  TRY(Post(client, ref,
+           {{"apiVersion", gvr.api_version},
+            {"kind", "CertificateSigningRequest"},
+            {"metadata", {{"name", ref.name}}},
+            {"spec", {{"request", openapi::EncodeBase64(request_pem)},
+                      {"signerName", kSigner},
+                      {"usages", {"digital signature", "client auth"}}}}}));
   const auto end = std::chrono::steady_clock::now() + limits::kCertificateWait;
   for (int attempt = 0; std::chrono::steady_clock::now() < end; ++attempt) {
-    const Json seen = TRY(client.Get(ref));
+    const auto answer = client.Get(ref);
+    if (!answer.ok() && !MayBeDone(answer.error())) return answer.error();
+    const Json seen = answer.ok() ? *answer : Json();
     const auto certificate = openapi::DecodeBase64(StringAt(seen, {"status", "certificate"}));
     if (certificate && !certificate->empty()) return *certificate;
     if (const Json* conditions = Find(seen, {"status", "conditions"})) {

@@ -32,6 +32,7 @@ Changes Plan::SetWorkspace(const std::string& name, std::optional<Role> role) {
     wds->second.present = false;
     wds->second.ready = false;
   }
+  SetInventory(name, role == Role::kInventory, out);
   if (role != Role::kMailbox) {
     mailboxes_.erase(name);
     return out;
@@ -81,27 +82,66 @@ void Plan::Redirect(const PlacementKey& key, PlacementState& state, std::set<std
 Changes Plan::SetEntry(const std::string& mailbox, std::optional<InventoryEntry> entry) {
   std::lock_guard lock(mutex_);
   Changes out;
-  const auto known = entries_.find(mailbox);
   if (!entry.has_value()) {
-    if (known == entries_.end()) return out;
-    entries_.erase(known);
-    for (auto it = failures_.begin(); it != failures_.end();) {
-      it->second.erase(mailbox);
-      it = it->second.empty() ? failures_.erase(it) : std::next(it);
-    }
+    strays_.erase(mailbox);
+    DropEntry(mailbox, out);
+  } else if (inventories_.contains(entry->workspace)) {
+    PutEntry(mailbox, *entry, out);
   } else {
-    const bool fresh = known == entries_.end();
-    // Heartbeats change an entry often; only its labels decide, and its leaving.
-    const bool moved = fresh || LabelsDiffer(known->second.object, entry->object) ||
-                       IsLeaving(*known->second.object) != IsLeaving(*entry->object);
-    entries_.insert_or_assign(mailbox, *entry);
-    if (!moved) return out;
-    if (fresh) out.configs.insert(mailbox);
+    strays_.insert_or_assign(mailbox, *std::move(entry));
   }
+  return out;
+}
+
+// The workspace and what it holds are told of in no order.
+void Plan::SetInventory(const std::string& name, bool is, Changes& out) {
+  if (is == inventories_.contains(name)) return;
+  if (is) {
+    inventories_.insert(name);
+  } else {
+    inventories_.erase(name);
+  }
+  std::map<std::string, InventoryEntry> moved;
+  for (const auto& [mailbox, entry] : is ? strays_ : entries_) {
+    if (entry.workspace == name) moved.emplace(mailbox, entry);
+  }
+  for (const auto& [mailbox, entry] : moved) {
+    if (is) {
+      strays_.erase(mailbox);
+      PutEntry(mailbox, entry, out);
+    } else {
+      DropEntry(mailbox, out);
+      strays_.emplace(mailbox, entry);
+    }
+  }
+}
+
+void Plan::PutEntry(const std::string& mailbox, const InventoryEntry& entry, Changes& out) {
+  const auto known = entries_.find(mailbox);
+  const bool fresh = known == entries_.end();
+  // Heartbeats change an entry often; only its labels decide, and its leaving.
+  const bool moved = fresh || LabelsDiffer(known->second.object, entry.object) ||
+                     IsLeaving(*known->second.object) != IsLeaving(*entry.object);
+  entries_.insert_or_assign(mailbox, entry);
+  if (!moved) return;
+  if (fresh) out.configs.insert(mailbox);
+  Reselect(mailbox, &entry, out);
+}
+
+void Plan::DropEntry(const std::string& mailbox, Changes& out) {
+  if (entries_.erase(mailbox) == 0) return;
+  for (auto it = failures_.begin(); it != failures_.end();) {
+    it->second.erase(mailbox);
+    it = it->second.empty() ? failures_.erase(it) : std::next(it);
+  }
+  Reselect(mailbox, nullptr, out);
+}
+
+void Plan::Reselect(const std::string& mailbox, const InventoryEntry* entry, Changes& out) {
   for (auto& [name, wds] : wdses_) {
     for (auto& [key, state] : wds.placements) {
       const bool before = state.destinations.contains(mailbox);
-      const bool now = entry.has_value() && Selects(state.placement, *entry, location_list_);
+      const bool now = entry != nullptr && Selects(state.placement, *entry, location_list_);
       if (before == now) continue;
       if (now) {
         state.destinations.insert(mailbox);
@@ -111,7 +151,6 @@ Changes Plan::SetEntry(const std::string& mailbox, std::optional<InventoryEntry>
       TouchMailbox(key, state, mailbox, out);
     }
   }
-  return out;
 }
 
 Changes Plan::SetLocation(const std::string& workspace, const std::string& name,

@@ -90,13 +90,14 @@ struct ReportView {
 
 class Plan {
  public:
-  enum class Role { kWds, kMailbox };
+  enum class Role { kWds, kMailbox, kInventory };
 
   explicit Plan(std::function<bool(const GroupResource&)> is_builtin);
 
   // Workspaces that matter; no role removes.
   Changes SetWorkspace(const std::string& name, std::optional<Role> role);
-  // By mailbox name; nullopt removes.
+  // By mailbox name; nullopt removes. An entry counts while its workspace is an inventory: whatever
+  // has such a name elsewhere is no cluster, and nothing is sent there.
   Changes SetEntry(const std::string& mailbox, std::optional<InventoryEntry> entry);
   Changes SetLocation(const std::string& workspace, const std::string& name,
                       const ObjectPtr& object);
@@ -151,6 +152,11 @@ class Plan {
   };
 
   bool CompleteLocked() const;
+  void SetInventory(const std::string& name, bool is, Changes& out);
+  void PutEntry(const std::string& mailbox, const InventoryEntry& entry, Changes& out);
+  void DropEntry(const std::string& mailbox, Changes& out);
+  // Points placements to the mailbox, or away from it: `entry` is null when it has none.
+  void Reselect(const std::string& mailbox, const InventoryEntry* entry, Changes& out);
   Bits Test(const Wds& wds, const Placement& placement, const ObjectId& id, const Source& source,
             bool& matched) const;
   Matches TestAll(const Wds& wds, const ObjectId& id, const Source& source) const;
@@ -186,7 +192,9 @@ class Plan {
   bool listed_ = false;
   std::map<std::string, Wds> wdses_;
   std::set<std::string> mailboxes_;                // workspaces being served
+  std::set<std::string> inventories_;              // workspaces whose entries count
   std::map<std::string, InventoryEntry> entries_;  // by mailbox
+  std::map<std::string, InventoryEntry> strays_;   // those of other workspaces
   std::map<std::pair<std::string, std::string>, Location> locations_;
   std::vector<Location> location_list_;
   std::map<ObjectId, std::map<std::string, std::string>> failures_;  // by mailbox

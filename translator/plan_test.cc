@@ -21,6 +21,7 @@ class PlanTest : public testing::Test {
   PlanTest() {
     plan.SetListed();
     AddWds("wds1");
+    plan.SetWorkspace("its1", Plan::Role::kInventory);
     for (const std::string name : {"florin", "guilder"}) {
       plan.SetWorkspace(Mailbox(name), Plan::Role::kMailbox);
       SetCluster(name, "{name: " + name + ", kind: edge}");
@@ -107,6 +108,38 @@ TEST_F(PlanTest, OrderOfArrivalDoesNotMatter) {
   EXPECT_EQ(Wanted("florin"), std::set<std::string>{"widgets<-wds1"});
   Put("wds1", kCrd);
   Put("wds1", kShop);
+  EXPECT_EQ(Wanted("florin"), kWidgetAndNeeds);
+}
+
+// An object that only looks like an entry would be sent what is meant for a cluster.
+TEST_F(PlanTest, EntriesCountInInventoriesOnly) {
+  Fill("wds1");
+  Policy("wds1", "p", kWidgetsToFlorin);
+  auto set = [&](const std::string& workspace) {
+    const ObjectPtr object = MakeObject("{apiVersion: e/v1, kind: SyncTarget, metadata: {name: x, uid: x, "
+                                        "labels: {name: florin}}}");
+    return plan.SetEntry(workspace + "-mb-x", InventoryEntry{.kind = InventoryEntry::Kind::kSyncTarget,
+                                                             .workspace = workspace,
+                                                             .mailbox = workspace + "-mb-x",
+                                                             .object = object});
+  };
+  auto wanted = [&](const std::string& mailbox) {
+    return plan.Judge(mailbox, kWidget).source != nullptr && plan.Serves(mailbox);
+  };
+  for (const std::string workspace : {"tenant", "its2"}) {
+    plan.SetWorkspace(workspace + "-mb-x", Plan::Role::kMailbox);
+    EXPECT_TRUE(set(workspace).copies.empty()) << workspace;
+    EXPECT_FALSE(wanted(workspace + "-mb-x")) << workspace;
+  }
+  // What comes first does not matter.
+  EXPECT_TRUE(plan.SetWorkspace("tenant", Plan::Role::kWds).copies.empty());
+  EXPECT_FALSE(plan.SetWorkspace("its2", Plan::Role::kInventory).copies.empty());
+  EXPECT_FALSE(wanted("tenant-mb-x"));
+  EXPECT_TRUE(wanted("its2-mb-x"));
+  EXPECT_FALSE(plan.SetWorkspace("its2", std::nullopt).copies.empty());
+  EXPECT_FALSE(wanted("its2-mb-x"));
+  plan.SetEntry("its2-mb-x", std::nullopt);
+  EXPECT_TRUE(plan.SetWorkspace("its2", Plan::Role::kInventory).copies.empty());
   EXPECT_EQ(Wanted("florin"), kWidgetAndNeeds);
 }
 

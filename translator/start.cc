@@ -177,6 +177,10 @@ class Translator : public Running {
     std::optional<Plan::Role> role;
     if (type == "wds") role = Plan::Role::kWds;
     if (type == "mailbox") role = Plan::Role::kMailbox;
+    // An inventory's entries count as long as they are there.
+    if (now != nullptr && now->ScalarAt("spec.type") == "inventory") {
+      role = Plan::Role::kInventory;
+    }
     Dispatch(plan_.SetWorkspace(name, role));
     if (role != Plan::Role::kMailbox) discovering_->queue().Add(Sources::WdsKey(name));
   }

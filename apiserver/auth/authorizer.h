@@ -35,6 +35,8 @@ class Authorizer {
   Rules RulesFor(const User& user, std::string_view workspace, std::string_view ns) const;
   // The workspace's roles and bindings; null when there are none.
   RbacPtr RbacOf(std::string_view workspace) const;
+  // Root's grants.
+  std::shared_ptr<const WorkspaceAccess> Access() const;
   // The workspace is gone: drops what was read from it.
   void Forget(const Workspace& workspace) const;
   // Whether decisions about root may block.
@@ -50,7 +52,6 @@ class Authorizer {
                   const Visit& visit, std::vector<std::string>* missing) const;
   bool IsOwnRequest(const User& user, const Attributes& asked) const;
   Decision DecideAcross(const User& user, const Attributes& asked) const;
-  std::shared_ptr<const WorkspaceAccess> Access() const;
   ObjectPtr WorkspaceObject(std::string_view name) const;
 
   const storage::CachedStore& store_;

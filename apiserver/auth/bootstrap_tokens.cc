@@ -79,14 +79,12 @@ Result<User> VerifyBootstrapToken(const storage::CachedStore& store, const Clock
   return user;
 }
 
-JoinToken FindJoinToken(const storage::CachedStore& store, const Clock& clock,
-                        std::string_view workspace, std::string_view id,
-                        std::string_view request) {
+std::string MailboxJoinedBy(const storage::CachedStore& store, const Clock& clock,
+                            std::string_view workspace, std::string_view request,
+                            std::string_view id) {
   const Json secret = UsableSecret(store, clock, workspace, id);
-  if (secret.is_null()) return {};
-  const std::string spent = DataAt(secret, kSpentEntry);
-  if (!spent.empty() && spent != request) return {};
-  return {DataAt(secret, "mailbox"), !spent.empty()};
+  if (secret.is_null() || request.empty() || DataAt(secret, kSpentEntry) != request) return "";
+  return DataAt(secret, "mailbox");
 }
 
 }  // namespace mailroom::apiserver

@@ -26,12 +26,10 @@ bool LooksLikeBootstrapToken(std::string_view token);
 Result<User> VerifyBootstrapToken(const storage::CachedStore& store, const Clock& clock,
                                   std::string_view workspace, std::string_view token);
 
-// What the join token with that id is good for, as the signing request `request` finds it.
-struct JoinToken {
-  std::string mailbox = {};  // "": nothing, or no longer
-  bool spent = false;        // on that very request; on another one it is good for nothing
-};
-JoinToken FindJoinToken(const storage::CachedStore& store, const Clock& clock,
-                        std::string_view workspace, std::string_view id, std::string_view request);
+// The mailbox of the join token `id`, which was spent on the signing request `request`; "" when it
+// was not, or is good no longer.
+std::string MailboxJoinedBy(const storage::CachedStore& store, const Clock& clock,
+                            std::string_view workspace, std::string_view request,
+                            std::string_view id);
 
 }  // namespace mailroom::apiserver

@@ -39,6 +39,14 @@ std::vector<std::string> SubjectsOf(const User& user) {
   return out;
 }
 
+Json AccessOf(const Object& workspace) {
+  // Most carry none, and are asked about with every request.
+  if (workspace.bytes().find("\"access\":") == std::string_view::npos) return Json::array();
+  const Json tree = workspace.ToJson();
+  const Json* access = Find(tree, {"spec", "access"});
+  return access != nullptr && access->is_array() ? *access : Json::array();
+}
+
 }  // namespace
 
 bool Grant::Covers(std::string_view workspace_name, const Object* workspace) const {
@@ -95,15 +103,18 @@ std::vector<const Grant*> WorkspaceAccess::Of(const User& user) const {
   return out;
 }
 
+std::vector<std::string> RolesByWorkspace(const Object& workspace) {
+  std::vector<std::string> roles;
+  for (const Json& entry : AccessOf(workspace)) roles.push_back(StringAt(entry, {"role"}));
+  return roles;
+}
+
 std::vector<std::string> RolesByWorkspace(const Object& workspace, const User& user) {
-  // Most carry none, and are asked about with every request.
-  if (workspace.bytes().find("\"access\":") == std::string_view::npos) return {};
-  const Json tree = workspace.ToJson();
-  const Json* access = Find(tree, {"spec", "access"});
-  if (access == nullptr || !access->is_array()) return {};
+  const Json access = AccessOf(workspace);
+  if (access.empty()) return {};
   const std::vector<std::string> names = SubjectsOf(user);
   std::vector<std::string> roles;
-  for (const Json& entry : *access) {
+  for (const Json& entry : access) {
     const Json* subjects = Find(entry, {"subjects"});
     if (subjects == nullptr || !subjects->is_array()) continue;
     const bool meant = std::any_of(subjects->begin(), subjects->end(), [&](const Json& subject) {

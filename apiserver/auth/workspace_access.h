@@ -32,6 +32,7 @@ class WorkspaceAccess {
  public:
   static std::shared_ptr<const WorkspaceAccess> Read(const storage::CachedStore& store);
   bool Current(const storage::CachedStore& store) const;
+  const std::vector<std::shared_ptr<const Grant>>& grants() const { return grants_; }
   // The grants that name the user, from any workspace.
   std::vector<const Grant*> Of(const User& user) const;
 
@@ -41,7 +42,9 @@ class WorkspaceAccess {
   std::map<std::string, std::vector<const Grant*>, std::less<>> by_subject_;
 };
 
-// The roles (ClusterRoles of root) that the Workspace object's spec.access gives the user.
+// The roles (ClusterRoles of root) that the Workspace object's spec.access gives to anybody.
+std::vector<std::string> RolesByWorkspace(const Object& workspace);
+// Those it gives the user.
 std::vector<std::string> RolesByWorkspace(const Object& workspace, const User& user);
 
 }  // namespace mailroom::apiserver

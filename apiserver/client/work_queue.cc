@@ -92,7 +92,8 @@ class LanedQueue : public WorkQueue {
   void AddAfterLocked(const WorkKey& key, std::chrono::milliseconds delay) {
     if (delay <= std::chrono::milliseconds::zero()) return AddLocked(key);
     if (stopped_) return;
-    const auto when = SteadyClock::now() + delay;
+    const auto when =
+        SteadyClock::now() + std::min<std::chrono::milliseconds>(delay, limits::kLongestDelay);
     auto known = delayed_.find(key);
     if (known != delayed_.end()) {
       if (known->second <= when) return;

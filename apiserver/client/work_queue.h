@@ -23,6 +23,8 @@ class WorkQueue {
   static std::unique_ptr<WorkQueue> Make();
 
   virtual void Add(const WorkKey& key) = 0;
+  // At the latest after limits::kLongestDelay: the times that users write have no end, those of a
+  // clock do.
   virtual void AddAfter(const WorkKey& key, std::chrono::milliseconds delay) = 0;
   // With this key's back-off (limits::kRetryFirst doubling to kRetryLast, jittered).
   virtual void AddRateLimited(const WorkKey& key) = 0;

@@ -102,6 +102,16 @@ TEST(WorkQueue, ALaterDelayDoesNotPostpone) {
   EXPECT_EQ(queue->Take()->id, "x");
 }
 
+// In nanoseconds since the start of the machine, three hundred years are too many.
+TEST(WorkQueue, WhatIsCenturiesAwayDoesNotComeAtOnce) {
+  auto queue = WorkQueue::Make();
+  queue->AddAfter({"a", "9999"}, std::chrono::hours(24 * 365 * 7970));
+  queue->AddAfter({"a", "never"}, milliseconds::max());
+  queue->AddAfter({"a", "soon"}, milliseconds(5));
+  EXPECT_EQ(queue->Take()->id, "soon");
+  EXPECT_EQ(queue->size(), 0u);
+}
+
 TEST(WorkQueue, StopWakesEveryWaiter) {
   auto queue = WorkQueue::Make();
   std::atomic<int> ended = 0;
