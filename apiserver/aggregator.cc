@@ -196,7 +196,7 @@ Result<Response> Aggregator::Forward(const RemoteApi& api, const Request& reques
   if (body == Relay::Body::kWhole) {
     relay->Take(response.body, std::size_t(-1));
   } else {
-    response.stream = StreamRelay(streams_, std::move(relay), std::move(exchange));
+    response.stream = StreamRelay(streams_, std::move(relay), std::move(exchange), watch);
   }
   return response;
 }
