@@ -69,7 +69,8 @@ Headers HeadersFor(const Request& request) {
     if (!IsOurs(name) && !of_the_hop && !value.empty() && IsClean(value)) out.Add(name, value);
   }
   std::string way(request.headers.Get("x-forwarded-for"));
-  if (!request.peer.address.empty()) way += (way.empty() ? "" : ", ") + request.peer.address;
+  const std::string host = HostOf(request.peer.address);
+  if (!host.empty()) way += (way.empty() ? "" : ", ") + host;
   if (!way.empty() && IsClean(way)) out.Add("x-forwarded-for", way);
   return out;
 }

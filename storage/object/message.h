@@ -36,7 +36,7 @@ struct Peer {
   std::vector<std::string> organizations;   // its O values
   bool certificate_rejected = false;        // one was presented but does not verify
   bool front_proxy = false;                 // verified by the request-header CA
-  std::string address;                      // for logs
+  std::string address;                      // with its port, for logs; see HostOf
   std::time_t until = 0;                    // when the certificate stops to hold; 0 without one
 };
 
@@ -110,6 +110,10 @@ struct Response {
   // Draws a finite stream into `body`, for readers that want the whole document at once.
   void Gather();
 };
+
+// The address of a peer without its port: of `10.0.0.1:4711` or `[::1]:4711`; as it is where it has
+// none.
+std::string HostOf(std::string_view address);
 
 // Decodes %XX once. False when the text is not well-formed or decodes to NUL.
 bool PercentDecode(std::string_view text, std::string& out);
