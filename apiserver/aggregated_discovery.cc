@@ -22,81 +22,186 @@ std::int64_t PriorityOf(const std::string& group) {
   return found == kPriorities.end() ? 1000 : found->second;
 }
 
-// One resource of an APIResourceList as the aggregated form has it; null for a subresource.
-Json AggregatedResource(const Json& resource, const RemoteApi& api) {
-  const std::string name = StringAt(resource, {"name"});
-  if (name.empty() || name.find('/') != std::string::npos) return nullptr;
-  auto text = [&](const char* member, const std::string& otherwise) {
-    const std::string said = StringAt(resource, {member});
-    return said.empty() ? otherwise : said;
-  };
-  Json out = {{"resource", name},
-              {"responseKind",
-               {{"group", text("group", api.group)},
-                {"version", text("version", api.version)},
-                {"kind", StringAt(resource, {"kind"})}}},
-              {"scope", BoolAt(resource, {"namespaced"}, false) ? "Namespaced" : "Cluster"},
-              {"singularResource", StringAt(resource, {"singularName"})},
-              {"verbs", StringsAt(resource, {"verbs"})}};
-  for (const char* member : {"shortNames", "categories"}) {
-    if (const Json* given = Find(resource, {member})) out[member] = *given;
+// A group as it is shown: versions of ours as they are in our own document, and those of others.
+struct ShownVersion {
+  Json ours;
+  const RemoteApi* elsewhere = nullptr;
+};
+struct ShownGroup {
+  std::string name;
+  std::vector<ShownVersion> versions;
+};
+
+std::vector<ShownGroup> OurGroups(const Json& groups, bool aggregated) {
+  std::vector<ShownGroup> out;
+  for (const Json& group : groups) {
+    ShownGroup shown{aggregated ? StringAt(group, {"metadata", "name"}) : StringAt(group, {"name"}),
+                     {}};
+    for (const Json& version : group.at("versions")) shown.versions.push_back({version});
+    out.push_back(std::move(shown));
   }
   return out;
-}
-
-Json AggregatedResources(const Json& resources, const RemoteApi& api) {
-  Json out = Json::array();
-  for (const Json& resource : resources) {
-    if (Json whole = AggregatedResource(resource, api); !whole.is_null()) {
-      out.push_back(std::move(whole));
-    }
-  }
-  for (const Json& resource : resources) {
-    const std::string name = StringAt(resource, {"name"});
-    const std::size_t slash = name.find('/');
-    if (slash == std::string::npos) continue;
-    for (Json& whole : out) {
-      if (StringAt(whole, {"resource"}) != name.substr(0, slash)) continue;
-      Json sub = {{"subresource", name.substr(slash + 1)},
-                  {"responseKind", whole["responseKind"]},
-                  {"verbs", StringsAt(resource, {"verbs"})}};
-      sub["responseKind"]["kind"] = StringAt(resource, {"kind"});
-      whole["subresources"].push_back(std::move(sub));
-    }
-  }
-  return out;
-}
-
-std::string NameOf(const Json& group, bool aggregated) {
-  return aggregated ? StringAt(group, {"metadata", "name"}) : StringAt(group, {"name"});
 }
 
 // Puts a version into the group of its name, which is made, where its priority says, when absent.
 // Versions come by falling priority; those of ours, which have 100 at most, are there already.
-void AddVersion(Json& groups, const RemoteApi& api, bool aggregated, Json version) {
-  auto it = std::find_if(groups.begin(), groups.end(), [&](const Json& group) {
-    return NameOf(group, aggregated) == api.group;
-  });
+void AddVersion(std::vector<ShownGroup>& groups, const RemoteApi& api) {
+  auto it = std::find_if(groups.begin(), groups.end(),
+                         [&](const ShownGroup& group) { return group.name == api.group; });
   if (it == groups.end()) {
-    it = std::find_if(groups.begin(), groups.end(), [&](const Json& group) {
-      const std::string name = NameOf(group, aggregated);
-      const std::int64_t priority = PriorityOf(name);
+    it = std::find_if(groups.begin(), groups.end(), [&](const ShownGroup& group) {
+      const std::int64_t priority = PriorityOf(group.name);
       return priority < api.group_priority ||
-             (priority == api.group_priority && api.group < name);
+             (priority == api.group_priority && api.group < group.name);
     });
-    Json group = aggregated ? Json{{"metadata", {{"name", api.group}}}} : Json{{"name", api.group}};
-    group["versions"] = Json::array();
-    it = groups.insert(it, std::move(group));
+    it = groups.insert(it, {api.group, {}});
   }
-  it->at("versions").push_back(std::move(version));
-  if (!aggregated) (*it)["preferredVersion"] = it->at("versions").front();
+  it->versions.push_back({nullptr, &api});
 }
+
+// A text in pieces, some of which others hold too.
+class Pieces {
+ public:
+  Pieces& operator<<(std::string_view text) {
+    open_ += text;
+    return *this;
+  }
+  void Share(SharedBytes piece, const std::string& hash) {
+    Close();
+    hashes_ += hash;
+    done_.push_back(std::move(piece));
+  }
+  // What the pieces are; a name for all of them together.
+  std::vector<SharedBytes> Take(std::string& hash) {
+    Close();
+    hash = DocumentHash(hashes_);
+    return std::move(done_);
+  }
+
+ private:
+  void Close() {
+    if (open_.empty()) return;
+    hashes_ += open_;
+    done_.push_back(std::make_shared<const std::string>(std::move(open_)));
+    open_.clear();
+  }
+  std::string open_, hashes_;  // hashes_: the texts, and the hashes of what is shared
+  std::vector<SharedBytes> done_;
+};
 
 Json LegacyVersion(const RemoteApi& api) {
   return {{"groupVersion", api.group + "/" + api.version}, {"version", api.version}};
 }
 
+Json LegacyGroup(const ShownGroup& group) {
+  Json versions = Json::array();
+  for (const ShownVersion& version : group.versions) {
+    versions.push_back(version.elsewhere ? LegacyVersion(*version.elsewhere) : version.ours);
+  }
+  Json preferred = versions.front();
+  return {{"name", group.name}, {"versions", std::move(versions)},
+          {"preferredVersion", std::move(preferred)}};
+}
+
+using LearnedMap = std::map<std::string, Aggregator::LearnedPtr>;
+
+void WriteVersion(Pieces& out, const ShownVersion& version, const LearnedMap& learned) {
+  if (version.elsewhere == nullptr) return void(out << DumpJson(version.ours));
+  const RemoteApi& api = *version.elsewhere;
+  out << "{\"version\":" << JsonQuote(api.version) << ",\"freshness\":"
+      << (api.available ? "\"Current\"" : "\"Stale\"") << ",\"resources\":";
+  if (const auto known = learned.find(api.name); known != learned.end()) {
+    out.Share(known->second->resources, known->second->hash);
+  } else {
+    out << "[]";
+  }
+  out << "}";
+}
+
+void WriteGroup(Pieces& out, const ShownGroup& group, const LearnedMap& learned) {
+  out << "{\"metadata\":{\"name\":" << JsonQuote(group.name) << "},\"versions\":[";
+  for (std::size_t i = 0; i < group.versions.size(); ++i) {
+    if (i > 0) out << ",";
+    WriteVersion(out, group.versions[i], learned);
+  }
+  out << "]}";
+}
+
+// The list of all groups, `document` being ours.
+Pieces GroupList(Json document, const RemoteApiList& list, bool aggregated,
+                 const LearnedMap& learned) {
+  const char* const member = aggregated ? "items" : "groups";
+  std::vector<ShownGroup> groups = OurGroups(document.at(member), aggregated);
+  for (const RemoteApi& api : *list) AddVersion(groups, api);
+  document.erase(member);
+  std::string frame = DumpJson(document);
+  frame.pop_back();
+  Pieces out;
+  out << frame << ",\"" << member << "\":[";
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (i > 0) out << ",";
+    if (aggregated) {
+      WriteGroup(out, groups[i], learned);
+    } else {
+      out << DumpJson(LegacyGroup(groups[i]));
+    }
+  }
+  out << "]}\n";
+  return out;
+}
+
+// One group, `ours` being what we have of it, or null.
+Json OneGroup(const Json& ours, const std::string& name, const RemoteApiList& list) {
+  std::vector<ShownGroup> groups;
+  if (ours.is_object()) groups = OurGroups(Json::array({ours}), false);
+  for (const RemoteApi& api : *list) {
+    if (api.group == name) AddVersion(groups, api);
+  }
+  Json document = LegacyGroup(groups.front());
+  document["kind"] = "APIGroup";
+  document["apiVersion"] = "v1";
+  return document;
+}
+
+// What we alone would answer.
+Json OurDocument(const Response& ours) {
+  auto parsed = ParseJson(ours.BodyText());
+  return parsed.ok() ? std::move(*parsed) : Json();
+}
+
 }  // namespace
+
+// Made again only when the APIServices, what is served here, or what was learned has changed.
+Aggregator::Shown Aggregator::GroupsShown(const Workspace& workspace, const RemoteApiList& list,
+                                          const openapi::CatalogPtr& catalog,
+                                          const Response& ours) const {
+  const std::string form(ours.headers.Get("content-type"));
+  std::uint64_t changed = 0;
+  std::map<std::string, LearnedPtr> learned;
+  {
+    std::lock_guard lock(mutex_);
+    if (const auto found = heard_.find(workspace); found != heard_.end()) {
+      const Heard& heard = found->second;
+      const auto shown = heard.shown.find(form);
+      const bool holds = heard.list == list && heard.catalog == catalog;
+      if (holds && shown != heard.shown.end()) return shown->second;
+      changed = heard.changed;
+      learned = heard.learned;
+    }
+  }
+  const bool aggregated = !ours.headers.Get("etag").empty();
+  Pieces pieces = GroupList(OurDocument(ours), list, aggregated, learned);
+  Shown shown;
+  shown.body = pieces.Take(shown.hash);
+  std::lock_guard lock(mutex_);
+  Heard& now = heard_[workspace];
+  if (now.changed != changed) return shown;  // the next answer knows more
+  if (now.list != list || now.catalog != catalog) now.shown.clear();
+  now.list = list;
+  now.catalog = catalog;
+  now.shown[form] = shown;
+  return shown;
+}
 
 std::optional<Response> Aggregator::Discover(const Request& request, const RequestInfo& info,
                                              const WorkspaceView& workspace,
@@ -109,44 +214,23 @@ std::optional<Response> Aggregator::Discover(const Request& request, const Reque
     return !one || api.group == segments[1];
   });
   if (!concerned) return std::nullopt;
-  Request plain = request;
-  plain.headers.Remove("if-none-match");
+  Request plain;
+  for (std::string_view accepted : request.headers.All("accept")) {
+    plain.headers.Add("accept", std::string(accepted));
+  }
+  std::optional<Response> known = ours.Answer(plain, info, workspace.catalog);
   Response response;
-  Json document;
-  if (auto known = ours.Answer(plain, info, workspace.catalog)) {
-    response = std::move(*known);
-    if (auto parsed = ParseJson(response.BodyText()); parsed.ok()) document = std::move(*parsed);
-  } else {
-    response.headers.Add("vary", "Accept");
-    response.headers.Add("content-type", "application/json");
-  }
-  const bool aggregated = !response.headers.Get("etag").empty();
-  Json groups = Json::array();
-  if (one && document.is_object()) groups.push_back(document);
-  if (!one) groups = document.at(aggregated ? "items" : "groups");
-  for (const RemoteApi& api : *list) {
-    if (one && api.group != segments[1]) continue;
-    if (!aggregated) {
-      AddVersion(groups, api, false, LegacyVersion(api));
-      continue;
-    }
-    const Learned learned = LearnedOf(info.workspace, api.name);
-    AddVersion(groups, api, true,
-               {{"version", api.version},
-                {"freshness", api.available ? "Current" : "Stale"},
-                {"resources", AggregatedResources(learned.resources, api)}});
-  }
+  if (known) response.headers = known->headers;
   if (one) {
-    document = groups.front();
-    document["kind"] = "APIGroup";
-    document["apiVersion"] = "v1";
-  } else {
-    document[aggregated ? "items" : "groups"] = std::move(groups);
+    response.headers.Set("vary", "Accept");
+    response.headers.Set("content-type", "application/json");
+    response.Append(DumpJson(OneGroup(known ? OurDocument(*known) : Json(), segments[1], list)) + "\n");
+    return response;
   }
-  const std::string text = DumpJson(document) + "\n";
-  response.body.clear();
-  if (aggregated) {
-    const std::string etag = "\"" + DocumentHash(text) + "\"";
+  if (!known) return std::nullopt;
+  Shown shown = GroupsShown(info.workspace, list, workspace.catalog, *known);
+  if (!response.headers.Get("etag").empty()) {
+    const std::string etag = "\"" + shown.hash + "\"";
     response.headers.Set("etag", etag);
     if (request.headers.Get("if-none-match") == etag) {
       response.headers.Remove("content-type");
@@ -154,7 +238,7 @@ std::optional<Response> Aggregator::Discover(const Request& request, const Reque
       return response;
     }
   }
-  response.Append(text);
+  response.body = std::move(shown.body);
   return response;
 }
 
@@ -171,10 +255,10 @@ std::optional<Response> Aggregator::Index(const Request& request, const RequestI
   auto document = index ? ParseJson(index->BodyText()) : Result<Json>(Json());
   if (!document.ok() || !document->is_object()) return index;
   for (const RemoteApi& api : *list) {
-    const std::string url = LearnedOf(info.workspace, api.name).openapi_url;
-    if (url.empty() || !api.available) continue;
+    const LearnedPtr learned = LearnedOf(info.workspace, api.name);
+    if (learned == nullptr || learned->openapi_url.empty() || !api.available) continue;
     Set(*document, {"paths", "apis/" + api.group + "/" + api.version, "serverRelativeURL"},
-        info.prefix + url);
+        info.prefix + learned->openapi_url);
   }
   const std::string text = DumpJson(*document);
   const std::string etag = "\"" + DocumentHash(text) + "\"";

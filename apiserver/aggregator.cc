@@ -47,6 +47,11 @@ bool IsOfTheHop(const std::string& name) {
          name.starts_with("proxy-");
 }
 
+// A client would follow it with the credentials that it has for us.
+bool Redirects(const Relay& relay) {
+  return relay.code() >= 300 && relay.code() <= 399 && !relay.headers().Get("location").empty();
+}
+
 // Who asks, in the headers that the other server was told of. False when a name cannot be said so.
 bool Introduce(const User& user, Headers& headers) {
   headers.Add("x-remote-user", user.name);
@@ -69,7 +74,8 @@ Headers HeadersFor(const Request& request) {
     if (!IsOurs(name) && !of_the_hop && !value.empty() && IsClean(value)) out.Add(name, value);
   }
   std::string way(request.headers.Get("x-forwarded-for"));
-  if (!request.peer.address.empty()) way += (way.empty() ? "" : ", ") + request.peer.address;
+  const std::string host = HostOf(request.peer.address);
+  if (!host.empty()) way += (way.empty() ? "" : ", ") + host;
   if (!way.empty() && IsClean(way)) out.Add("x-forwarded-for", way);
   return out;
 }
@@ -187,6 +193,10 @@ Result<Response> Aggregator::Forward(const RemoteApi& api, const Request& reques
     if (!head.ok()) return Unreachable(head.error().message());
     if (!watch) body = relay->AwaitBody(limits::kAggregatedPieces);
   }
+  if (Redirects(*relay)) {
+    return TextResponse(
+        502, "the backend attempted to redirect this request, which is not permitted");
+  }
   if (body == Relay::Body::kBroken) return Unreachable(relay->error());
   Response response;
   response.code = relay->code();
@@ -196,7 +206,7 @@ Result<Response> Aggregator::Forward(const RemoteApi& api, const Request& reques
   if (body == Relay::Body::kWhole) {
     relay->Take(response.body, std::size_t(-1));
   } else {
-    response.stream = StreamRelay(streams_, std::move(relay), std::move(exchange));
+    response.stream = StreamRelay(streams_, std::move(relay), std::move(exchange), watch);
   }
   return response;
 }
@@ -215,38 +225,77 @@ Result<Aggregator::Fetched> Aggregator::Fetch(const Workspace& workspace, const 
   Relay relay(limits::kAggregatedDocumentBytes);
   const auto exchange = streams_->Open(std::move(config), std::move(request), relay);
   TRY(relay.AwaitHead(timeout));
+  const Status failed = Unavailable("the answer is too long, or too late");
   if (relay.AwaitBody(deadline.Left(timeout)) != Relay::Body::kWhole) {
     const std::string why = relay.error();
-    return Unavailable(why.empty() ? "the answer is too long, or too late" : why);
+    return why.empty() ? failed : Unavailable(why);
   }
   std::vector<SharedBytes> pieces;
   relay.Take(pieces, std::size_t(-1));
   Fetched fetched{relay.code(), {}};
   for (const SharedBytes& piece : pieces) fetched.body += *piece;
+  if (fetched.body.size() > limits::kAggregatedDocumentBytes) return failed;
   return fetched;
 }
 
-void Aggregator::Learn(const Workspace& workspace, const std::string& name, Learned learned) {
+namespace {
+
+std::size_t SizeOf(const Aggregator::Learned& learned) {
+  return learned.resources->size() + learned.openapi_url.size();
+}
+
+}  // namespace
+
+bool Aggregator::Learn(const Workspace& workspace, const std::string& name, Learned learned) {
   std::lock_guard lock(mutex_);
-  learned_[{workspace, name}] = std::move(learned);
+  Heard& heard = heard_[workspace];
+  std::size_t bytes = SizeOf(learned);
+  for (const auto& [other, known] : heard.learned) {
+    if (other != name) bytes += SizeOf(*known);
+  }
+  if (bytes > limits::kAggregatedBytes) {
+    ForgetLocked(workspace, name);
+    return false;
+  }
+  LearnedPtr& known = heard.learned[name];
+  const bool news = known == nullptr || known->hash != learned.hash ||
+                    known->openapi_url != learned.openapi_url;
+  if (!news) return true;
+  known = std::make_shared<const Learned>(std::move(learned));
+  heard.changed = ++changes_;
+  heard.shown.clear();
+  return true;
+}
+
+void Aggregator::ForgetLocked(const Workspace& workspace, const std::string& name) {
+  const auto found = heard_.find(workspace);
+  if (found == heard_.end()) return;
+  Heard& heard = found->second;
+  if (heard.learned.erase(name) > 0) {
+    heard.changed = ++changes_;
+    heard.shown.clear();
+  }
+  if (heard.learned.empty()) heard_.erase(found);
 }
 
 void Aggregator::Forget(const Workspace& workspace, const std::string& name) {
   std::lock_guard lock(mutex_);
-  learned_.erase({workspace, name});
+  ForgetLocked(workspace, name);
 }
 
 void Aggregator::Forget(const Workspace& workspace) {
   apis_.Forget(workspace);
   std::lock_guard lock(mutex_);
-  std::erase_if(learned_, [&](const auto& entry) { return entry.first.first == workspace; });
+  heard_.erase(workspace);
 }
 
-Aggregator::Learned Aggregator::LearnedOf(const Workspace& workspace,
-                                          const std::string& name) const {
+Aggregator::LearnedPtr Aggregator::LearnedOf(const Workspace& workspace,
+                                             const std::string& name) const {
   std::lock_guard lock(mutex_);
-  const auto found = learned_.find({workspace, name});
-  return found == learned_.end() ? Learned() : found->second;
+  const auto heard = heard_.find(workspace);
+  if (heard == heard_.end()) return nullptr;
+  const auto found = heard->second.learned.find(name);
+  return found == heard->second.learned.end() ? nullptr : found->second;
 }
 
 }  // namespace mailroom::apiserver

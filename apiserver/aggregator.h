@@ -48,12 +48,16 @@ class Aggregator {
   // Where it is asked: https://host:port; Unavailable when the Service leads nowhere.
   Result<std::string> AddressOf(const Workspace& workspace, const RemoteApi& api) const;
 
-  // What was last heard of an API, for discovery.
+  // What was last heard of an API, for discovery. Never changes once it is told.
   struct Learned {
-    Json resources = Json::array();  // of its APIResourceList
-    std::string openapi_url = {};    // of its OpenAPI v3 document, with its hash; "": none
+    SharedBytes resources;         // as the aggregated form has them, a JSON array
+    std::string hash;              // of them
+    std::string openapi_url = {};  // of its OpenAPI v3 document, with its hash; "": none
   };
-  void Learn(const Workspace& workspace, const std::string& name, Learned learned);
+  using LearnedPtr = std::shared_ptr<const Learned>;
+  // False, and nothing is kept of this API, when with it those of the workspace would have said
+  // more than limits::kAggregatedBytes.
+  bool Learn(const Workspace& workspace, const std::string& name, Learned learned);
   void Forget(const Workspace& workspace, const std::string& name);
   void Forget(const Workspace& workspace);
 
@@ -69,14 +73,31 @@ class Aggregator {
   class Slot;
   Result<std::shared_ptr<const client::ServerConfig>> ConfigFor(const Workspace& workspace,
                                                                 const RemoteApi& api);
-  Learned LearnedOf(const Workspace& workspace, const std::string& name) const;
+  LearnedPtr LearnedOf(const Workspace& workspace, const std::string& name) const;
+  // A list of all groups as it is answered, in pieces that all answers share.
+  struct Shown {
+    std::vector<SharedBytes> body;
+    std::string hash;
+  };
+  Shown GroupsShown(const Workspace& workspace, const RemoteApiList& list,
+                    const openapi::CatalogPtr& catalog, const Response& ours) const;
+  // What was heard of the APIs of one workspace, and the lists made of that.
+  struct Heard {
+    std::map<std::string, LearnedPtr> learned;  // by the APIService's name
+    std::uint64_t changed = 0;                  // which change to anybody's was the last
+    RemoteApiList list;                         // this and the next: what `shown` was made of
+    openapi::CatalogPtr catalog;
+    std::map<std::string, Shown> shown;  // by content type, of which there are three
+  };
+  void ForgetLocked(const Workspace& workspace, const std::string& name);
 
   const Parts parts_;
   const RemoteApis apis_;
   const std::shared_ptr<client::CurlStreams> streams_;
   mutable std::mutex mutex_;
   std::map<Workspace, std::size_t> waiting_;  // guarded by mutex_; entries above zero only
-  std::map<std::pair<Workspace, std::string>, Learned> learned_;  // guarded by mutex_
+  std::uint64_t changes_ = 0;                  // guarded by mutex_
+  mutable std::map<Workspace, Heard> heard_;  // guarded by mutex_; only of workspaces with some
 };
 
 }  // namespace mailroom::apiserver

@@ -15,14 +15,6 @@ Json UserOf(const User& user) {
   return out;
 }
 
-// `10.0.0.1:4711` and `[::1]:4711` without the port.
-std::string HostOf(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  std::string host = address.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
-  return host;
-}
-
 Json ObjectRef(const RequestInfo& info) {
   Json out = {{"resource", info.resource}, {"apiVersion", info.version}};
   auto add = [&](const char* member, const std::string& value) {

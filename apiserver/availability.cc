@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "apiserver/aggregated_resources.h"
 #include "apiserver/client/controller.h"
 #include "apiserver/conditions.h"
 #include "apiserver/hub_watch.h"
@@ -11,6 +12,10 @@
 
 namespace mailroom::apiserver {
 namespace {
+
+// Reasons that the original does not know, for bounds that it does not have.
+constexpr const char* kTooMany = "TooManyAPIServices";
+constexpr const char* kTooLong = "DiscoveryTooLong";
 
 struct Verdict {
   bool available = false;
@@ -61,16 +66,27 @@ class Running final : public Availability, private client::Reconciler {
     if (!aggregator_.apis().IsLive(name)) return client::Requeue{};
     const Json tree = object->ToJson();
     const auto api = ReadRemoteApi(tree);
+    if (!api) aggregator_.Forget(name, key.id);
     const Verdict verdict =
         api ? Judge(name, *api)
             : Verdict{true, "Local", "Local APIServices are always available"};
     TRY(Tell(name, key.id, tree, verdict));
     if (!api) return client::Requeue{};
+    if (verdict.reason == kTooMany || verdict.reason == kTooLong) {
+      return client::Requeue{limits::kAggregatedProbe};  // until others have gone
+    }
     if (!verdict.available) return Unavailable(verdict.message);  // soon again
     return client::Requeue{limits::kAggregatedProbe};
   }
 
   Verdict Judge(const Workspace& workspace, const RemoteApi& api) {
+    const auto standing = aggregator_.apis().StandingOf(workspace, api);
+    if (standing == RemoteApis::Standing::kTooMany) {
+      aggregator_.Forget(workspace, api.name);
+      return {false, kTooMany,
+              "only the oldest " + std::to_string(limits::kAggregatedApis) +
+                  " APIServices of a workspace that name a service act"};
+    }
     const std::string& ns = api.service_namespace;
     const std::string name = "service/" + api.service_name + " in " + Quoted(ns);
     const ObjectPtr service = hub_.store.Get({workspace, {"", "services"}, ns, api.service_name});
@@ -101,26 +117,44 @@ class Running final : public Availability, private client::Reconciler {
       return {false, "FailedDiscoveryCheck",
               failing + "bad status from " + url + ": " + std::to_string(answer->code)};
     }
-    Learn(workspace, api, answer->body);
+    // What is served here is not shown as another's.
+    const bool shown = standing == RemoteApis::Standing::kActs;
+    if (shown && !Learn(workspace, api, answer->body)) {
+      return {false, kTooLong,
+              "the lists of resources of this workspace's APIServices are longer than " +
+                  std::to_string(limits::kAggregatedBytes) + " bytes together with that of " +
+                  url};
+    }
     return {true, "Passed", "all checks passed"};
   }
 
-  void Learn(const Workspace& workspace, const RemoteApi& api, const std::string& list) {
-    Aggregator::Learned learned;
+  // False when it is too long to be shown.
+  bool Learn(const Workspace& workspace, const RemoteApi& api, const std::string& list) {
+    std::optional<std::string> shown = "[]";
     if (auto document = ParseJson(list); document.ok()) {
       const Json* resources = Find(*document, {"resources"});
-      if (resources != nullptr && resources->is_array()) learned.resources = *resources;
+      if (resources != nullptr && resources->is_array()) {
+        shown = AggregatedResources(*resources, api, limits::kAggregatedBytes);
+      }
     }
+    if (!shown) {
+      aggregator_.Forget(workspace, api.name);
+      return false;
+    }
+    Aggregator::Learned learned;
+    learned.hash = DocumentHash(*shown);
+    learned.resources = std::make_shared<const std::string>(std::move(*shown));
     auto index = aggregator_.Fetch(workspace, api, "/openapi/v3", limits::kAggregatedProbeTimeout);
     if (index.ok() && index->code == 200) {
       if (auto document = ParseJson(index->body); document.ok()) {
         const std::string path = "apis/" + api.group + "/" + api.version;
         const std::string url = StringAt(*document, {"paths", path, "serverRelativeURL"});
-        // Only what leads to its own document is passed on.
-        if (url.starts_with("/openapi/v3/" + path)) learned.openapi_url = url;
+        // Only what leads to its own document is passed on. Group, version and a hash are short.
+        const bool its_own = url.starts_with("/openapi/v3/" + path);
+        if (its_own && url.size() <= 4 * limits::kNameBytes) learned.openapi_url = url;
       }
     }
-    aggregator_.Learn(workspace, api.name, std::move(learned));
+    return aggregator_.Learn(workspace, api.name, std::move(learned));
   }
 
   Result<void> Tell(const Workspace& name, const std::string& id, const Json& now,

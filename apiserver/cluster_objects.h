@@ -1,6 +1,6 @@
 // What a `cluster` workspace has once, as a cluster does: the ConfigMap
 // kube-system/extension-apiserver-authentication, from which servers of other API groups learn whom
-// to believe, and the two mandatory objects of each kind of flow control. They are put back as they
+// to believe (root has it too), and the two mandatory objects of each kind of flow control. They are put back as they
 // were when somebody changes them.
 #pragma once
 

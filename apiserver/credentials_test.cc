@@ -309,5 +309,28 @@ TEST_F(JoinTokens, WhatIsUndecidedStaysADay) {
   EXPECT_EQ(hub.Get(unspent).code, 200);
 }
 
+// What the server is verified with may be another authority than the one that signs for clients.
+TEST(TokenSecrets, TellWhatTheServerIsVerifiedWith) {
+  TestHub hub("the server's authority");
+  const std::string base = hub.NewWorkspace("c1", "cluster") + "/api/v1/namespaces/default";
+  ASSERT_TRUE(Eventually([&] { return hub.Get(base + "/serviceaccounts/default").code == 200; }));
+  const Json made = {{"apiVersion", "v1"}, {"kind", "Secret"},
+                     {"type", "kubernetes.io/service-account-token"},
+                     {"metadata", {{"name", "s"},
+                                   {"annotations", {{"kubernetes.io/service-account.name", "default"}}}}}};
+  ASSERT_EQ(hub.Do("POST", base + "/secrets", made).code, 201);
+  const auto told = [&] {
+    const Json secret = hub.Get(base + "/secrets/s").body;
+    return openapi::DecodeBase64(StringAt(secret, {"data", "ca.crt"})).value_or("");
+  };
+  EXPECT_TRUE(Eventually([&] { return told() == "the server's authority"; })) << told();
+  const std::string token = StringAt(hub.Get(base + "/secrets/s").body, {"data", "token"});
+  EXPECT_FALSE(token.empty());
+  hub.Do("PATCH", base + "/secrets/s", {{"data", {{"ca.crt", openapi::EncodeBase64("forged")}}}},
+         "application/merge-patch+json");
+  EXPECT_TRUE(Eventually([&] { return told() == "the server's authority"; })) << told();
+  EXPECT_EQ(StringAt(hub.Get(base + "/secrets/s").body, {"data", "token"}), token);
+}
+
 }  // namespace
 }  // namespace mailroom

@@ -110,6 +110,7 @@ Result<void> CheckVerb(const RequestInfo& info, const openapi::ResourceType& typ
     if (sub == nullptr) {
       return type.builtin ? RouterError(404) : NotFound(type.plural, type.gvk.group, info.name);
     }
+    if (info.deeper && info.subresource != "proxy") return RouterError(404);
     for (const std::string& verb : sub->verbs) allowed = allowed || verb == info.verb;
     if (allowed && NeedsNode(info.subresource)) {
       return Status(Reason::kMethodNotAllowed,
@@ -330,13 +331,14 @@ Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, 
       info.all_workspaces ? hub_.workspaces.All() : TRY(hub_.workspaces.Find(info.workspace));
   ResourceTypePtr type = workspace.catalog->FindShared(info.group, info.version, info.resource);
   if (type == nullptr && info.all_workspaces) type = AnyCustomType(info);
-  if (type == nullptr || !ScopeFits(info, *type)) {
+  if (type == nullptr || !ScopeFits(info, *type) || info.path_verb == "proxy") {
     if (IsBuiltinVersion(*workspace.catalog, info)) return RouterError(404);
     return TextResponse(404, "404 page not found\n");
   }
   if (type->builtin && (request.method == "HEAD" || WritesAllNamespaces(info, *type))) {
     return RouterError(405);
   }
+  if (!info.path_verb.empty() && request.method != "GET") return RouterError(405);
   if (WritesAllNamespaces(info, *type)) return TextResponse(404, "404 page not found\n");
   TRY(CheckVerb(info, *type));
   TRY(CheckRouteMedia(request, info, *type));

@@ -58,11 +58,12 @@ class Running final : public Furnisher, private client::Reconciler {
                        {"metadata", {{"name", "default"}, {"namespace", key.id}}}}));
     TRY(EnsureRootCa(*workspace, key.id));
     const bool cluster = workspace->type == openapi::WorkspaceType::kCluster;
+    const bool root = workspace->type == openapi::WorkspaceType::kRoot;
     if (cluster && key.id == "default") {
       TRY(ProvideKubernetesService(self_, *workspace, hub_));
       TRY(ProvideFlowControl(self_, *workspace, hub_));
     }
-    if (cluster && key.id == "kube-system") {
+    if (key.id == "kube-system" && (cluster || root)) {
       TRY(ProvideTrust(self_, *workspace, hub_, front_proxy_));
     }
     TRY(DropTokens(*workspace, key.id));

@@ -1,8 +1,9 @@
 // Gives every namespace what Kubernetes gives it, where policy objects act: the ServiceAccount
 // `default`, the ConfigMap `kube-root-ca.crt`, and in the `default` namespace of a `cluster`
-// workspace the Service `kubernetes` with its endpoints; also what such a workspace has once
-// (cluster_objects.h). Puts them back when they are taken away,
-// and removes token Secrets whose ServiceAccount is gone. One for all workspaces.
+// workspace the Service `kubernetes` with its endpoints; also what such a workspace has once, and
+// of that to root what servers of other API groups need (cluster_objects.h). Puts them back when
+// they are taken away, and removes token Secrets whose ServiceAccount is gone. One for all
+// workspaces.
 #pragma once
 
 #include <memory>

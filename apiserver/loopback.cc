@@ -58,6 +58,7 @@ class Pump : public std::enable_shared_from_this<Pump> {
     while (sink_ != nullptr && response_.stream != nullptr) {
       const Stream::State state = objects_ ? PassObjects() : PassBytes();
       if (state == Stream::State::kEnd) return End();
+      if (state == Stream::State::kAborted) return Abort();
       if (state == Stream::State::kIdle) return;
     }
   }
@@ -83,6 +84,12 @@ class Pump : public std::enable_shared_from_this<Pump> {
   void End() {
     client::StreamSink* sink = std::exchange(sink_, nullptr);
     if (sink != nullptr) sink->OnEnd(nullptr);
+  }
+
+  void Abort() {
+    const Status why = Unavailable("the body broke off");
+    client::StreamSink* sink = std::exchange(sink_, nullptr);
+    if (sink != nullptr) sink->OnEnd(&why);
   }
 
   TimerQueue& loop_;

@@ -184,9 +184,7 @@ Result<Identity> IdentityOf(const Options& options, const PkiFiles& pki) {
   identity.authority = {TRY(ReadTextFile(pki.ca_cert)), TRY(ReadTextFile(pki.ca_key))};
   identity.front_proxy_authority = {TRY(ReadTextFile(pki.front_proxy_cert)),
                                     TRY(ReadTextFile(pki.front_proxy_key))};
-  if (!options.client_ca_file.empty()) {
-    identity.client_ca_pem = TRY(ReadTextFile(options.client_ca_file));
-  }
+  identity.client_ca_pem = TRY(ReadTextFile(TRY(ClientAuthorities(options, pki.ca_cert))));
   identity.token_key_pem = TRY(ReadTextFile(options.token_signing_key_file.empty()
                                                 ? pki.service_account_key
                                                 : options.token_signing_key_file));

@@ -94,6 +94,7 @@ class OverseenStream final : public Stream {
     Finish();
   }
   bool broken() const override { return inner_->broken(); }
+  bool document() const override { return inner_->document(); }
 
  private:
   void Finish() {

@@ -24,8 +24,11 @@ constexpr std::string_view kAccountUid = "kubernetes.io/service-account.uid";
 
 class Running final : public Registrar {
  public:
-  Running(const Hub& hub, const KeyPair& authority, Validity syncer_validity)
-      : hub_(hub), authority_(authority), syncer_validity_(syncer_validity) {}
+  Running(const Hub& hub, const KeyPair& authority, std::string root_ca, Validity syncer_validity)
+      : hub_(hub),
+        authority_(authority),
+        root_ca_(openapi::EncodeBase64(root_ca)),
+        syncer_validity_(syncer_validity) {}
   ~Running() override {
     thread_.request_stop();
     wake_.notify_all();
@@ -251,7 +254,8 @@ class Running final : public Registrar {
     if (account == nullptr || (!uid.empty() && uid != account->meta().uid)) {
       return Delete(workspace, key);  // its account is gone: so is it
     }
-    if (!StringAt(secret, {"data", "token"}).empty()) return Ok();
+    const bool has_token = !StringAt(secret, {"data", "token"}).empty();
+    if (has_token && StringAt(secret, {"data", "ca.crt"}) == root_ca_) return Ok();
     TokenSpec spec;
     spec.workspace = key.workspace.name();
     spec.ns = key.ns;
@@ -261,9 +265,10 @@ class Running final : public Registrar {
     spec.bound = {"Secret", key.name, std::string(object->meta().uid)};
     return Edit(workspace, key, "", [&](Json& edited) -> Result<void> {
       Set(edited, {"metadata", "annotations", kAccountUid}, spec.account_uid);
+      Set(edited, {"data", "ca.crt"}, root_ca_);
+      if (has_token) return Ok();
       Set(edited, {"data", "token"}, openapi::EncodeBase64(hub_.tokens.Issue(spec)));
       Set(edited, {"data", "namespace"}, openapi::EncodeBase64(key.ns));
-      Set(edited, {"data", "ca.crt"}, openapi::EncodeBase64(authority_.cert_pem));
       return Ok();
     });
   }
@@ -322,6 +327,7 @@ class Running final : public Registrar {
 
   const Hub& hub_;
   const KeyPair& authority_;
+  const std::string root_ca_;  // as Secrets have it
   const Validity syncer_validity_;
   std::vector<Feed> feeds_;        // registrar thread only, after Begin
   std::set<ResourceKey> pending_;  // likewise
@@ -334,8 +340,9 @@ class Running final : public Registrar {
 }  // namespace
 
 Result<std::unique_ptr<Registrar>> Registrar::Start(const Hub& hub, const KeyPair& authority,
+                                                    const std::string& root_ca,
                                                     Validity syncer_validity) {
-  auto running = std::make_unique<Running>(hub, authority, syncer_validity);
+  auto running = std::make_unique<Running>(hub, authority, root_ca, syncer_validity);
   TRY(running->Begin());
   return std::unique_ptr<Registrar>(std::move(running));
 }

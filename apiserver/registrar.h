@@ -13,8 +13,10 @@ namespace mailroom::apiserver {
 
 class Registrar {
  public:
-  // Syncers get certificates that are good for `syncer_validity`.
+  // Syncers get certificates that are good for `syncer_validity`. `root_ca` (PEM), which goes with
+  // every token, is what clients verify this server with.
   static Result<std::unique_ptr<Registrar>> Start(const Hub& hub, const KeyPair& authority,
+                                                  const std::string& root_ca,
                                                   Validity syncer_validity);
   virtual ~Registrar() = default;  // stops and joins
 };

@@ -32,7 +32,8 @@ Stream::State Relay::Take(std::vector<SharedBytes>& out, std::size_t max_bytes) 
   }
   bytes_ -= taken;
   if (!pieces_.empty()) return Stream::State::kMore;
-  return ended_ ? Stream::State::kEnd : Stream::State::kIdle;
+  if (!ended_) return Stream::State::kIdle;
+  return error_ ? Stream::State::kAborted : Stream::State::kEnd;
 }
 
 void Relay::OnReady(std::function<void()> ready) {
@@ -84,8 +85,11 @@ namespace {
 class RelayStream final : public Stream {
  public:
   RelayStream(std::shared_ptr<client::CurlStreams> streams, std::shared_ptr<Relay> relay,
-              std::unique_ptr<client::OpenStream> exchange)
-      : streams_(std::move(streams)), relay_(std::move(relay)), exchange_(std::move(exchange)) {}
+              std::unique_ptr<client::OpenStream> exchange, bool events)
+      : streams_(std::move(streams)),
+        relay_(std::move(relay)),
+        exchange_(std::move(exchange)),
+        events_(events) {}
   ~RelayStream() override { Cancel(); }
 
   void OnReady(std::function<void()> ready) override { relay_->OnReady(std::move(ready)); }
@@ -93,7 +97,7 @@ class RelayStream final : public Stream {
   State Pull(std::vector<SharedBytes>& out, std::size_t max_bytes) override {
     if (exchange_ == nullptr) return State::kEnd;
     const State state = relay_->Take(out, max_bytes);
-    if (state != State::kEnd) exchange_->Resume();
+    if (state == State::kMore || state == State::kIdle) exchange_->Resume();
     return state;
   }
 
@@ -101,19 +105,22 @@ class RelayStream final : public Stream {
     relay_->OnReady(nullptr);
     exchange_.reset();
   }
+  bool document() const override { return !events_; }
 
  private:
   const std::shared_ptr<client::CurlStreams> streams_;
   const std::shared_ptr<Relay> relay_;
   std::unique_ptr<client::OpenStream> exchange_;
+  const bool events_;
 };
 
 }  // namespace
 
 std::unique_ptr<Stream> StreamRelay(std::shared_ptr<client::CurlStreams> streams,
                                     std::shared_ptr<Relay> relay,
-                                    std::unique_ptr<client::OpenStream> exchange) {
-  return std::make_unique<RelayStream>(std::move(streams), std::move(relay), std::move(exchange));
+                                    std::unique_ptr<client::OpenStream> exchange, bool events) {
+  return std::make_unique<RelayStream>(std::move(streams), std::move(relay), std::move(exchange),
+                                       events);
 }
 
 }  // namespace mailroom::apiserver

@@ -55,9 +55,10 @@ class Relay final : public client::StreamSink {
   std::function<void()> ready_;  // guarded by ready_mutex_
 };
 
-// The rest of a body as it comes. The exchange lives as long as the stream.
+// The rest of a body as it comes, of events or of a document. It breaks off where the other
+// server's does. The exchange lives as long as the stream.
 std::unique_ptr<Stream> StreamRelay(std::shared_ptr<client::CurlStreams> streams,
                                     std::shared_ptr<Relay> relay,
-                                    std::unique_ptr<client::OpenStream> exchange);
+                                    std::unique_ptr<client::OpenStream> exchange, bool events);
 
 }  // namespace mailroom::apiserver

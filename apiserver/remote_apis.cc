@@ -5,6 +5,7 @@
 #include "apiserver/conditions.h"
 #include "openapi/base64.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -24,6 +25,19 @@ bool Before(const RemoteApi& a, const RemoteApi& b) {
   if (a.group != b.group) return a.group < b.group;
   if (a.version_priority != b.version_priority) return a.version_priority > b.version_priority;
   return openapi::VersionLess(a.version, b.version);
+}
+
+// What acts goes on acting when more are made.
+void SortByAge(std::vector<storage::Entry>& entries) {
+  std::vector<std::pair<std::string, storage::Entry>> dated;
+  for (storage::Entry& entry : entries) {
+    dated.emplace_back(entry.object->ScalarAt("metadata.creationTimestamp"), std::move(entry));
+  }
+  std::sort(dated.begin(), dated.end(), [](const auto& a, const auto& b) {
+    return std::pair(std::string_view(a.first), a.second.object->meta().name) <
+           std::pair(std::string_view(b.first), b.second.object->meta().name);
+  });
+  for (std::size_t i = 0; i < dated.size(); ++i) entries[i] = std::move(dated[i].second);
 }
 
 bool Acts(openapi::WorkspaceType type) {
@@ -76,8 +90,11 @@ RemoteApiList RemoteApis::Of(const Workspace& workspace) const {
   }
   auto listed = store_.List({.scope = {workspace, kApiServicesResource, ""}});
   if (!listed.ok()) return kNone;
+  if (listed->entries.size() > limits::kAggregatedApis) SortByAge(listed->entries);
   auto list = std::make_shared<std::vector<RemoteApi>>();
   for (const storage::Entry& entry : listed->entries) {
+    if (list->size() == limits::kAggregatedApis) break;
+    if (entry.object->ScalarAt("spec.service.name").empty()) continue;
     auto api = ReadRemoteApi(entry.object->ToJson());
     if (api && !Serves(*view->catalog, *api)) list->push_back(std::move(*api));
   }
@@ -85,6 +102,17 @@ RemoteApiList RemoteApis::Of(const Workspace& workspace) const {
   std::lock_guard lock(mutex_);
   known_[workspace] = {revision, view->catalog, list};
   return list;
+}
+
+RemoteApis::Standing RemoteApis::StandingOf(const Workspace& workspace,
+                                            const RemoteApi& api) const {
+  const RemoteApiList list = Of(workspace);
+  const bool acts = std::any_of(list->begin(), list->end(),
+                                [&](const RemoteApi& each) { return each.name == api.name; });
+  if (acts) return Standing::kActs;
+  const auto view = workspaces_.Find(workspace);
+  const bool here = view.ok() && Serves(*view->catalog, api);
+  return here ? Standing::kServedHere : Standing::kTooMany;
 }
 
 void RemoteApis::Forget(const Workspace& workspace) const {

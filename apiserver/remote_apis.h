@@ -36,9 +36,11 @@ class RemoteApis {
   RemoteApis(const storage::CachedStore& store, const Workspaces& workspaces)
       : store_(store), workspaces_(workspaces) {}
 
-  // Those of a workspace that it does not serve itself, by falling priority. Costs next to nothing
-  // where there are none.
+  // Those of a workspace that it does not serve itself, by falling priority: the oldest
+  // limits::kAggregatedApis of them. Costs next to nothing where there are none.
   RemoteApiList Of(const Workspace& workspace) const;
+  enum class Standing { kActs, kServedHere, kTooMany };
+  Standing StandingOf(const Workspace& workspace, const RemoteApi& api) const;
   // Whether APIServices act there.
   bool IsLive(const Workspace& workspace) const;
   void Forget(const Workspace& workspace) const;

@@ -31,9 +31,9 @@ Result<std::vector<std::string>> SplitPath(std::string_view path) {
 }
 
 std::string_view CollectionVerb(const std::string& method, const RequestInfo& info) {
+  if (!info.path_verb.empty()) return info.path_verb;
   const bool named = !info.name.empty();
   if (method == "GET" || method == "HEAD") {
-    if (info.deprecated_watch) return "watch";
     if (named) return "get";
     return info.query.Bool("watch") ? "watch" : "list";
   }
@@ -100,7 +100,9 @@ void ReadResource(RequestInfo& info, const std::vector<std::string>& parts) {
   }
   info.resource = parts[at];
   if (at + 1 < parts.size()) info.name = parts[at + 1];
+  if (info.path_verb == "proxy") return;  // all that follows is for whom it leads to
   if (at + 2 < parts.size()) info.subresource = parts[at + 2];
+  info.deeper = at + 3 < parts.size();
 }
 
 }  // namespace
@@ -160,20 +162,13 @@ Result<RequestInfo> ParseRequestInfo(const Request& request) {
     info.version = segments[2];
     at = 3;
   }
-  if (at > 0 && segments.size() > at + 1 && segments[at] == "watch") {
-    info.deprecated_watch = true;
-    segments.erase(segments.begin() + static_cast<std::ptrdiff_t>(at));
-  }
-  if (at > 0 && segments.size() - at <= 5) {
+  if (at > 0) {
+    const bool prefixed = segments.size() > at + 1 &&
+                          (segments[at] == "watch" || segments[at] == "proxy");
+    if (prefixed) info.path_verb = segments[at++];
     info.is_resource = true;
     ReadResource(info, {segments.begin() + static_cast<std::ptrdiff_t>(at), segments.end()});
-    const std::size_t used = (info.ns.empty() ? 0u : 2u) + 1u + (info.name.empty() ? 0u : 1u) +
-                             (info.subresource.empty() ? 0u : 1u);
-    if (used != segments.size() - at) {
-      info.is_resource = false;
-    } else if (auto verb = CollectionVerb(request.method, info); !verb.empty()) {
-      info.verb = verb;
-    }
+    if (auto verb = CollectionVerb(request.method, info); !verb.empty()) info.verb = verb;
   }
   info.segments = std::move(segments);
   if (info.is_resource && info.name.empty() && info.query.Has("fieldSelector")) {

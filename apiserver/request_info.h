@@ -6,6 +6,8 @@
 //   /apis/<group>/<version>/... likewise
 //   anything else: a non-resource path
 //
+// What follows a subresource changes nothing about what is asked for, and so about who may.
+//
 // The proxy subresource of root's mailboxes, `/apis/mailbox.kubestellar.io/v1alpha1/mailboxes/
 // <name>/proxy/...`, is the mailbox's own API: what follows is read as if it stood behind
 // `/clusters/<name>`.
@@ -47,7 +49,8 @@ class Query {
 
 struct RequestInfo {
   bool is_resource = false;
-  bool deprecated_watch = false;  // the path began with /watch/, the old way to ask for a watch
+  std::string path_verb;    // `watch` or `proxy` where the path says it before the resource, as of old
+  bool deeper = false;      // more follows the subresource, for whoever serves that to read
   bool all_workspaces = false;
   Workspace workspace;      // root when the path names none
   std::string prefix;       // `/clusters/<workspace>` (or `.../proxy`) as sent, or ""

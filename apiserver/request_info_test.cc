@@ -61,8 +61,30 @@ INSTANTIATE_TEST_SUITE_P(
              "root|get|rbac.authorization.k8s.io|v1||clusterroles|system:node|"},
         Case{"GET", "/api", "", "root|get|/api"}, Case{"GET", "/apis/apps/v1/", "", "root|get|/apis/apps/v1"},
         Case{"GET", "/clusters/x/version", "", "x|get|/version"}, Case{"GET", "/", "", "root|get|/"},
+        // What follows a subresource is no part of what is asked for.
         Case{"GET", "/api/v1/namespaces/a/pods/b/status/extra", "",
-             "root|get|/api/v1/namespaces/a/pods/b/status/extra"}));
+             "root|get||v1|a|pods|b|status"},
+        Case{"GET", "/apis/g.example.com/v1/namespaces/a/things/b/proxy/c/d/e", "",
+             "root|get|g.example.com|v1|a|things|b|proxy"},
+        Case{"PUT", "/apis/g.example.com/v1/things/b/c/d/e/f/g", "",
+             "root|update|g.example.com|v1||things|b|c"},
+        Case{"PUT", "/api/v1/namespaces/a/finalize/b", "", "root|update||v1||namespaces|a|finalize"},
+        Case{"GET", "/apis/mailbox.kubestellar.io/v1alpha1/mailboxes/m/proxy/api/v1/namespaces/a/pods/b",
+             "", "m|get||v1|a|pods|b|"},
+        // Verbs of old, before the resource.
+        Case{"GET", "/api/v1/watch/namespaces/a/pods/b", "", "root|watch||v1|a|pods|b|"},
+        Case{"POST", "/apis/g.example.com/v1/watch/things", "",
+             "root|watch|g.example.com|v1||things||"},
+        Case{"GET", "/apis/g.example.com/v1/proxy/namespaces/a/things/b/c/d", "",
+             "root|proxy|g.example.com|v1|a|things|b|"}));
+
+TEST(RequestInfo, SegmentsAreThoseOfThePath) {
+  const auto info = Parse("GET", "/clusters/c/apis/g.example.com/v1/watch/namespaces/a/things");
+  ASSERT_TRUE(info.ok());
+  EXPECT_EQ(info->path, "/apis/g.example.com/v1/watch/namespaces/a/things");
+  EXPECT_EQ(info->segments.size(), 7u) << "what is passed on is what was asked for";
+  EXPECT_EQ(info->path_verb, "watch");
+}
 
 TEST(RequestInfo, RefusesPathsThatCouldEscape) {
   for (const char* path :

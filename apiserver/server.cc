@@ -94,7 +94,8 @@ class Running final : public Server {
 
   Result<void> StartControllers() override {
     lifecycle_ = TRY(Lifecycle::Start(hub_, root_ca_, front_proxy_));
-    registrar_ = TRY(Registrar::Start(hub_, authority_, syncer_certificate_));
+    registrar_ = TRY(Registrar::Start(
+        hub_, authority_, root_ca_.empty() ? authority_.cert_pem : root_ca_, syncer_certificate_));
     availability_->Write(true);
     return Ok();
   }

@@ -16,11 +16,12 @@
 namespace mailroom::apiserver {
 namespace {
 
-constexpr const char* kFormat = "mailroom-workspace-1";
+constexpr const char* kFormat = "mailroom-workspace-2";
+constexpr const char* kFormerFormat = "mailroom-workspace-1";  // its digest leaves the head out
 // Of one transaction with several objects: 1 MiB, which leaves room for what etcd adds to it.
 constexpr std::size_t kBatchBytes = limits::kStoredObjectBytes * 2 / 3;
 
-// Over the lines of the objects, in order.
+// Over the lines of the head and the objects, in order.
 class Digest {
  public:
   Digest() : context_(EVP_MD_CTX_new()) { EVP_DigestInit_ex(context_, EVP_sha256(), nullptr); }
@@ -116,11 +117,15 @@ class Import {
     std::string line;
     if (!std::getline(in, line)) return Damaged("it is empty");
     const Json head = TRY(ParseJson(line));
-    if (StringAt(head, {"format"}) != kFormat) return BadRequest("not an exported workspace");
+    const std::string format = StringAt(head, {"format"});
+    if (format != kFormat && format != kFormerFormat) {
+      return BadRequest("not an exported workspace");
+    }
     if (StringAt(head, {"workspace"}) != workspace_.name()) {
       return BadRequest("the file holds workspace " + Quoted(StringAt(head, {"workspace"})));
     }
     Digest digest;
+    if (format == kFormat) digest.Add(line);
     std::size_t count = 0;
     while (std::getline(in, line)) {
       if (line.starts_with(R"({"count")")) return Finish(head, line, count, digest.Hex());
@@ -239,10 +244,13 @@ Result<std::size_t> ExportWorkspace(storage::Store& store, const Workspace& work
   page.limit = limits::kLoadPage;
   page.at = self.revision;
   TRY(CheckPlain(SelfKey(workspace), *self.entry->value));
-  out << R"({"format":)" << DumpJson(Json(kFormat)) << R"(,"workspace":)"
-      << DumpJson(Json(workspace.name())) << R"(,"revision":)" << self.revision.value()
-      << R"(,"object":)" << *self.entry->value << "}\n";
+  const std::string head = R"({"format":)" + DumpJson(Json(kFormat)) + R"(,"workspace":)" +
+                           DumpJson(Json(workspace.name())) + R"(,"revision":)" +
+                           std::to_string(self.revision.value()) + R"(,"object":)" +
+                           *self.entry->value + "}";
+  out << head << "\n";
   Digest digest;
+  digest.Add(head);
   std::size_t count = 0;
   for (bool more = true; more;) {
     const storage::ListResult listed = TRY(store.List(page));

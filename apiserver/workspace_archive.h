@@ -1,6 +1,6 @@
 // One workspace as a text file and back, exactly: every object as it is stored, and the Workspace
-// object itself. A line of JSON each: a head, the objects, and a foot with their number and digest,
-// so that a cut or altered file is refused.
+// object itself. A line of JSON each: a head, the objects, and a foot with their number and the digest
+// of both, so that a cut or altered file is refused.
 #pragma once
 
 #include <iosfwd>

@@ -1,7 +1,9 @@
 #include "apiserver/workspace_archive.h"
 
 #include <gtest/gtest.h>
+#include <openssl/evp.h>
 
+#include <array>
 #include <sstream>
 
 #include "apiserver/server.h"
@@ -116,7 +118,12 @@ TEST(WorkspaceArchive, RefusesADamagedFileAndLeavesNothing) {
   const std::size_t second = whole.find('\n') + 1;
   std::string lacking = whole;
   lacking.erase(second, whole.find('\n', second) + 1 - second);
-  for (const std::string& text : {altered, cut, lacking, std::string("{}\n"), std::string()}) {
+  std::string promoted = whole;  // another type of workspace, in which other rules hold
+  promoted.replace(promoted.find(R"("mailbox")"), 9, R"("cluster")");
+  std::string former = promoted;
+  former.replace(former.find("workspace-2"), 11, "workspace-1");
+  for (const std::string& text :
+       {altered, cut, lacking, promoted, former, std::string("{}\n"), std::string()}) {
     House b;
     std::stringstream in(text);
     EXPECT_FALSE(ImportWorkspace(*b.store, Workspace("box"), in).ok());
@@ -177,6 +184,29 @@ std::string Exported(House& house) {
   std::stringstream file;
   EXPECT_TRUE(ExportWorkspace(*house.store, Workspace("box"), file).ok());
   return file.str();
+}
+
+// As they were written before their digest began with the head.
+TEST(WorkspaceArchive, FormerFilesAreRead) {
+  House a, b;
+  MakeBox(a);
+  std::string text = Exported(a);
+  text.replace(text.find("workspace-2"), 11, "workspace-1");
+  const std::size_t first = text.find('\n') + 1, foot = text.rfind("{\"count\"");
+  std::string lines = text.substr(first, foot - first);
+  std::erase(lines, '\n');
+  std::array<unsigned char, 32> digest{};
+  EVP_Digest(lines.data(), lines.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  std::string hex;
+  for (const unsigned char byte : digest) {
+    hex += "0123456789abcdef"[byte >> 4];
+    hex += "0123456789abcdef"[byte & 15];
+  }
+  text.replace(text.find(R"("sha256":")") + 10, 64, hex);
+  std::stringstream file(text);
+  auto imported = ImportWorkspace(*b.store, Workspace("box"), file);
+  ASSERT_TRUE(imported.ok()) << imported.error().message();
+  EXPECT_EQ(b.Content("box"), a.Content("box"));
 }
 
 TEST(WorkspaceArchive, LargeObjectsGoInSmallBatches) {

@@ -1,5 +1,7 @@
 #include "syncer/report.h"
 
+#include <optional>
+
 #include "openapi/edge_names.h"
 #include "storage/object/json.h"
 #include "storage/object/limits.h"
@@ -64,16 +66,21 @@ Result<Json> Report::Send(const Json& status) {
                            .ns = "",
                            .name = std::string(openapi::kSyncerConfigName),
                            .subresource = "status"};
+  std::optional<Status> lacking;  // what the subresource said
   if (!whole_) {
     auto patched = mailbox_.MergePatch(config, {{"status", status}});
     if (patched.ok() || (patched.error().reason() != Reason::kNotFound &&
                          patched.error().reason() != Reason::kMethodNotAllowed)) {
       return patched;
     }
+    lacking = patched.error();
   }
   config.subresource.clear();
   auto patched = mailbox_.MergePatch(config, {{"status", status}});
   whole_ = patched.ok();  // else the subresource is asked again: the definition may change
+  // A syncer may write nothing but status, so this says nothing about the object.
+  const bool refused = !patched.ok() && patched.error().reason() == Reason::kForbidden;
+  if (refused && lacking) return *lacking;
   return patched;
 }
 

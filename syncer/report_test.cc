@@ -84,6 +84,13 @@ TEST_F(ReportTest, WithoutTheObjectThereIsNothingToDo) {
   EXPECT_EQ(Beat().size(), 2u);
   EXPECT_TRUE(ok);
   EXPECT_EQ(Beat().size(), 2u) << "it may come later";
+  // What a syncer is told of an object that is not there, and that it might not write.
+  mailbox.codes[kConfig] = 403;
+  EXPECT_EQ(Beat().size(), 2u);
+  EXPECT_TRUE(ok) << "it waits";
+  mailbox.codes[kConfig + "/status"] = 405;
+  Beat();
+  EXPECT_FALSE(ok) << "a definition without a status, and no right to the object";
   mailbox.codes[kConfig + "/status"] = 403;
   Beat();
   EXPECT_FALSE(ok) << "a refusal is no lack";

@@ -48,7 +48,8 @@ bool BodyQueue::Refill(std::size_t max) {
   const Stream::State state = stream_->Pull(pieces_, max);
   idle_ = state == Stream::State::kIdle;
   for (std::size_t i = before; i < pieces_.size(); ++i) bytes_ += pieces_[i]->size();
-  if (state == Stream::State::kEnd) End();
+  aborted_ = state == Stream::State::kAborted;
+  if (aborted_ || state == Stream::State::kEnd) Close();
   return true;
 }
 
@@ -97,6 +98,11 @@ void BodyQueue::Take(char* out, std::size_t count) {
 }
 
 void BodyQueue::End() {
+  if (stream_ != nullptr && stream_->document()) aborted_ = true;
+  Close();
+}
+
+void BodyQueue::Close() {
   ended_ = true;
   if (wake_) wake_->alive = false;
   if (stream_) stream_->Cancel();
@@ -104,7 +110,7 @@ void BodyQueue::End() {
 }
 
 void BodyQueue::Cancel() {
-  End();
+  Close();
   pieces_.clear();
   bytes_ = 0;
   front_ = 0;

@@ -37,7 +37,9 @@ class BodyQueue {
   bool ended() const { return ended_; }
   // The source has overflowed: see Stream.
   bool broken() const { return stream_ != nullptr && stream_->broken(); }
-  // Ends the body after what is prepared.
+  // It broke off: what was taken is not the whole body. Known once it has finished.
+  bool aborted() const { return aborted_; }
+  // Ends the body after what is prepared, which breaks off a document.
   void End();
   // Ends it now.
   void Cancel();
@@ -45,6 +47,7 @@ class BodyQueue {
  private:
   struct Wake;
   bool Refill(std::size_t max);
+  void Close();
   template <typename Sink>
   void TakeTo(std::size_t count, Sink sink);
 
@@ -56,6 +59,7 @@ class BodyQueue {
   std::size_t bytes_ = 0;     // left in pieces_
   bool idle_ = false;         // the last Pull said so, and ready was not called since
   bool ended_ = false;
+  bool aborted_ = false;
   std::shared_ptr<Wake> wake_;
 };
 

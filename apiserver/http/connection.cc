@@ -3,6 +3,19 @@
 #include <trantor/net/TcpConnection.h>
 
 namespace mailroom::apiserver {
+namespace {
+
+// Trantor puts no brackets around IPv6 addresses. IPv4 by way of IPv6 is shown as what it is.
+std::string TextOf(const trantor::InetAddress& peer) {
+  constexpr std::string_view kMapped = "::ffff:";
+  if (!peer.isIpV6()) return peer.toIpPort();
+  std::string ip = peer.toIp();
+  const bool mapped = ip.starts_with(kMapped) && ip.find('.') != std::string::npos;
+  ip = mapped ? ip.substr(kMapped.size()) : "[" + ip + "]";
+  return ip + ":" + std::to_string(peer.toPort());
+}
+
+}  // namespace
 
 Connection::Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket)
     : state_(std::move(state)),
@@ -10,7 +23,7 @@ Connection::Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr
       loop_(socket->getLoop()),
       counted_(state_, state_->connections),
       chain_(TlsGate::TakePeerChain()) {
-  peer_.address = socket->peerAddr().toIpPort();
+  peer_.address = TextOf(socket->peerAddr());
 }
 
 const Peer& Connection::CurrentPeer() {

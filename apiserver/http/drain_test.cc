@@ -22,6 +22,14 @@ TEST(DrainTest, FinishesWhatIsUnderWayAndRefusesTheRest) {
   watcher.ReadUntil("\r\n\r\n");
   stream.Feed("last\n");
   EXPECT_TRUE(watcher.ReadUntil("last\n").ends_with("last\n"));
+  // A document that comes slowly, from somebody else.
+  FedStream& page = test.stream("page");
+  page.BeDocument();
+  RawClient reader(test.port());
+  reader.Send("GET /stream/page HTTP/1.1\r\nHost: t\r\n\r\n");
+  reader.ReadUntil("\r\n\r\n");
+  page.Feed("half");
+  EXPECT_TRUE(reader.ReadUntil("half").ends_with("half"));
   idle.Send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n");
   idle.ReadUntil("address=127.0.0.1");
   under_way.Send("GET /hold HTTP/1.1\r\nHost: t\r\n\r\n");
@@ -45,6 +53,7 @@ TEST(DrainTest, FinishesWhatIsUnderWayAndRefusesTheRest) {
   EXPECT_EQ(watcher.ReadUntil("0\r\n\r\n"), "\r\n0\r\n\r\n");
   EXPECT_TRUE(stream.AwaitCancelled());
   curl.join();
+  EXPECT_EQ(reader.ReadToEnd(), "\r\n") << "half of a document is not a whole one";
   // Requests that come now are told to go elsewhere.
   late.Send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n");
   const std::string refused = late.ReadToEnd();
@@ -65,7 +74,7 @@ TEST(DrainTest, FinishesWhatIsUnderWayAndRefusesTheRest) {
   EXPECT_EQ(away.type, NGHTTP2_GOAWAY);
   EXPECT_EQ(FrameClient::ErrorOf(away), NGHTTP2_NO_ERROR);
   idle.ReadToEnd();
-  for (RawClient* client : {&watcher, &idle, &late, &under_way, &frames.raw()}) client->Close();
+  for (RawClient* client : {&watcher, &reader, &idle, &late, &under_way, &frames.raw()}) client->Close();
   drain.join();
   EXPECT_EQ(test.front().counts().connections, 0u);
   EXPECT_EQ(test.front().counts().streams, 0u);

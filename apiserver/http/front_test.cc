@@ -121,6 +121,18 @@ TEST(FrontTest, HostileFramingIsRefused) {
   EXPECT_TRUE(Has(Ask(Get("/echo", "Connection: close\r\n")), "200 OK"));
 }
 
+TEST(FrontTest, ABodyThatBreaksOffIsNeverEnded) {
+  FedStream& stream = TestFront::Get().stream("broken");
+  RawClient client(TestFront::Get().port());
+  client.Send(Get("/stream/broken") + Get("/echo"));
+  EXPECT_TRUE(stream.AwaitOpen());
+  stream.Feed("the first part");
+  EXPECT_TRUE(client.ReadUntil("the first part").ends_with("the first part"));
+  stream.Abort();
+  EXPECT_EQ(client.ReadToEnd(), "\r\n") << "neither a last chunk nor another answer";
+  EXPECT_TRUE(stream.AwaitCancelled());
+}
+
 TEST(FrontTest, KeepAliveAndPipeliningAnswerInOrder) {
   RawClient client(TestFront::Get().port());
   client.Send(Get("/later") + Get("/big/200000") + Get("/echo?n=3"));

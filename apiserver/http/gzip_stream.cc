@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <utility>
@@ -46,7 +47,8 @@ class Deflater : public std::enable_shared_from_this<Deflater> {
       Take(out, max);
     }
     if (!output_.empty()) return Stream::State::kMore;
-    return ended_ ? Stream::State::kEnd : Stream::State::kIdle;
+    if (!ended_) return Stream::State::kIdle;
+    return aborted_ ? Stream::State::kAborted : Stream::State::kEnd;
   }
 
   void Cancel() {
@@ -87,9 +89,11 @@ class Deflater : public std::enable_shared_from_this<Deflater> {
     if (next_ < body_.size()) return true;
     if (stream_ && count < kBlock) {
       std::vector<SharedBytes> pieces;
-      const bool more = stream_->Pull(pieces, kBlock - count) != Stream::State::kEnd;
+      const Stream::State state = stream_->Pull(pieces, kBlock - count);
       for (const SharedBytes& piece : pieces) Feed(*piece, Z_NO_FLUSH, out);
-      if (!more) stream_.reset();
+      aborted_ = state == Stream::State::kAborted;
+      if (aborted_) return false;
+      if (state == Stream::State::kEnd) stream_.reset();
     }
     if (stream_) return true;
     Feed({}, Z_FINISH, out);
@@ -122,6 +126,7 @@ class Deflater : public std::enable_shared_from_this<Deflater> {
   std::size_t waiting_ = 0;  // bytes in output_
   bool running_ = false;
   bool ended_ = false;
+  std::atomic<bool> aborted_ = false;  // set by the Run before the last word of it
 };
 
 class GzipStream final : public Stream {

@@ -83,6 +83,7 @@ H1Answer::Progress H1Answer::Fill(std::string& out, std::size_t max) {
     out.append("\r\n");
   }
   if (!body_.finished()) return count == max ? Progress::kMore : Progress::kIdle;
+  if (body_.aborted()) return Progress::kAborted;
   if (framing_ == Framing::kChunked) out.append("0\r\n\r\n");
   return Progress::kDone;
 }

@@ -26,8 +26,9 @@ class H1Answer {
   H1Answer(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop, Response& response,
            const H1Terms& terms, std::function<void()> ready);
 
-  enum class Progress { kMore, kIdle, kDone };
+  enum class Progress { kMore, kIdle, kDone, kAborted };
   // Appends about `max` bytes of body in their framing, after the head if that is still to go.
+  // kAborted: the body broke off, which only the end of the connection can tell the peer.
   Progress Fill(std::string& out, std::size_t max);
 
   // The connection ends with this answer.

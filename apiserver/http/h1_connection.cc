@@ -165,6 +165,9 @@ Outlet::Supply H1Connection::Fill(std::string& out, std::size_t max) {
       case H1Answer::Progress::kDone:
         if (answer_->closes() || retired_) return Outlet::Supply::kEnd;
         Finished();
+        break;
+      case H1Answer::Progress::kAborted:
+        return Outlet::Supply::kEnd;
     }
   }
   if (!busy_ && !retired_ && std::exchange(continue_due_, false)) {

@@ -368,7 +368,9 @@ ssize_t H2Connection::OnRead(H2Stream& stream, std::uint8_t* out, std::size_t ro
   const std::size_t count = stream.body->Prepare(room);
   stream.body->Take(reinterpret_cast<char*>(out), count);
   stream.sent += count;
-  if (stream.body->finished()) {
+  const bool aborted = stream.body->finished() && stream.body->aborted();
+  if (aborted && count == 0) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // a reset: our error
+  if (stream.body->finished() && !aborted) {
     *flags |= NGHTTP2_DATA_FLAG_EOF;
     // A request that is still arriving has had its answer.
     if (!stream.request_done) {

@@ -102,6 +102,33 @@ TEST(Http2Test, StreamsAreFlushedAtOnceAndEndCleanly) {
   EXPECT_TRUE(TestFront::Get().AwaitStreams(0));
 }
 
+TEST(Http2Test, ABodyThatBreaksOffIsReset) {
+  FedStream& stream = TestFront::Get().stream("broken2");
+  FrameClient client;
+  client.Send(GetFrame(1, "/stream/broken2"));
+  EXPECT_TRUE(stream.AwaitOpen());
+  stream.Feed("the first part");
+  const auto part = client.Await(NGHTTP2_DATA);
+  EXPECT_EQ(part.payload, "the first part");
+  stream.Abort();
+  const auto reset = client.Await(NGHTTP2_RST_STREAM);
+  EXPECT_EQ(reset.stream, 1u);
+  EXPECT_EQ(FrameClient::ErrorOf(reset), NGHTTP2_INTERNAL_ERROR);
+  EXPECT_TRUE(stream.AwaitCancelled());
+  client.Send(GetFrame(3, "/big/10"));
+  EXPECT_EQ(client.Body(3), "bbbbbbbbbb") << "the connection goes on";
+}
+
+// Bytes and the break in one: none of them are lost.
+TEST(Http2Test, WhatCameBeforeABreakIsSent) {
+  FedStream& stream = TestFront::Get().stream("broken3");
+  stream.Feed("all there is");
+  stream.Abort();
+  FrameClient client;
+  client.Send(GetFrame(1, "/stream/broken3"));
+  EXPECT_EQ(client.Body(1), "all there is");
+}
+
 TEST(Http2Test, ManyEventsArriveCompleteAndInOrder) {
   FedStream& stream = TestFront::Get().stream("h2-many");
   std::jthread feeder([&] {

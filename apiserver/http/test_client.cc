@@ -177,6 +177,7 @@ class FedStream::Side : public Stream {
       shared_->pieces.pop_front();
     }
     if (!shared_->pieces.empty()) return State::kMore;
+    if (shared_->aborted) return State::kAborted;
     return shared_->ended ? State::kEnd : State::kIdle;
   }
   void Cancel() override {
@@ -189,12 +190,15 @@ class FedStream::Side : public Stream {
     std::lock_guard lock(shared_->mutex);
     return shared_->broken;
   }
+  bool document() const override { return shared_->document; }
 
  private:
   const std::shared_ptr<Shared> shared_;
 };
 
 std::unique_ptr<Stream> FedStream::Open() { return std::make_unique<Side>(shared_); }
+
+void FedStream::BeDocument() { shared_->document = true; }
 
 void FedStream::Feed(std::string piece) {
   std::lock_guard lock(shared_->mutex);
@@ -205,6 +209,12 @@ void FedStream::Feed(std::string piece) {
 void FedStream::End() {
   std::lock_guard lock(shared_->mutex);
   shared_->ended = true;
+  if (shared_->ready) shared_->ready();
+}
+
+void FedStream::Abort() {
+  std::lock_guard lock(shared_->mutex);
+  shared_->aborted = true;
   if (shared_->ready) shared_->ready();
 }
 

@@ -61,9 +61,11 @@ class RawClient {
 class FedStream {
  public:
   std::unique_ptr<Stream> Open();  // the side given to the front; once
+  void BeDocument();  // rather than events; before it is opened
   void Feed(std::string piece);
   void End();
   void Overflow();  // ends after what was fed, with something missing
+  void Abort();     // breaks off after what was fed
   bool AwaitCancelled();
   bool AwaitOpen();
   std::size_t pulled() const;  // bytes
@@ -76,7 +78,8 @@ class FedStream {
     std::deque<SharedBytes> pieces;
     std::function<void()> ready;
     std::size_t pulled = 0;
-    bool opened = false, ended = false, broken = false, cancelled = false;
+    bool document = false;
+    bool opened = false, ended = false, broken = false, aborted = false, cancelled = false;
   };
   std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 };

@@ -92,6 +92,13 @@ std::string Response::BodyText() const {
   return text;
 }
 
+std::string HostOf(std::string_view address) {
+  if (address.starts_with('[')) return std::string(address.substr(1, address.find(']') - 1));
+  const std::size_t colon = address.find(':');
+  const bool one = colon != std::string_view::npos && colon == address.rfind(':');
+  return std::string(one ? address.substr(0, colon) : address);
+}
+
 bool PercentDecode(std::string_view text, std::string& out) {
   out.clear();
   out.reserve(text.size());

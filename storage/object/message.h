@@ -36,7 +36,7 @@ struct Peer {
   std::vector<std::string> organizations;   // its O values
   bool certificate_rejected = false;        // one was presented but does not verify
   bool front_proxy = false;                 // verified by the request-header CA
-  std::string address;                      // for logs
+  std::string address;                      // with its port, for logs; see HostOf
   std::time_t until = 0;                    // when the certificate stops to hold; 0 without one
 };
 
@@ -63,13 +63,14 @@ struct WatchedObject {
 // called from one thread at a time; the ready callback may be invoked from any thread.
 class Stream {
  public:
-  enum class State { kIdle, kMore, kEnd };
+  enum class State { kIdle, kMore, kEnd, kAborted };
   virtual ~Stream() = default;
   // Called once, before the first Pull. `ready` must be invoked after data becomes available
   // following a Pull that returned kIdle; spurious calls are allowed.
   virtual void OnReady(std::function<void()> ready) = 0;
   // Appends pieces, about `max_bytes` in total. kMore: call again; kIdle: wait for ready;
-  // kEnd: the body is complete after these pieces.
+  // kEnd: the body is complete after these pieces; kAborted: it will never be, and its reader must
+  // not take it for whole.
   virtual State Pull(std::vector<SharedBytes>& out, std::size_t max_bytes) = 0;
   // Whether PullObjects may be called instead of Pull: the body is a watch of whole objects.
   virtual bool gives_objects() const { return false; }
@@ -84,6 +85,9 @@ class Stream {
   // list, rather than events: it may be compressed on the way, and a server that stops finishes
   // it. Such a stream is never idle.
   virtual bool finite() const { return false; }
+  // Whether the body is a document, even one that comes as slowly as somebody else sends it: ended
+  // early, it is not whole.
+  virtual bool document() const { return finite(); }
 };
 
 // A finite stream. `next` appends pieces, about `max_bytes` in total, and says whether more
@@ -106,6 +110,10 @@ struct Response {
   // Draws a finite stream into `body`, for readers that want the whole document at once.
   void Gather();
 };
+
+// The address of a peer without its port: of `10.0.0.1:4711` or `[::1]:4711`; as it is where it has
+// none.
+std::string HostOf(std::string_view address);
 
 // Decodes %XX once. False when the text is not well-formed or decodes to NUL.
 bool PercentDecode(std::string_view text, std::string& out);

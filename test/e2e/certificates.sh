@@ -71,6 +71,11 @@ root_ca() { admin "$hub_url/clusters/team/api/v1/namespaces/default/configmaps/k
 eventually is "$(cat "$dir/company.crt")" root_ca
 issuer() { admin "$hub_url/clusters/team/.well-known/openid-configuration" | field issuer; }
 says "^$hub_url" issuer || fail "issuer: $(issuer)"
+trust=configmaps/extension-apiserver-authentication
+client_ca() { admin "$hub_url$1/api/v1/namespaces/kube-system/$trust" | field data client-ca-file; }
+for place in "" /clusters/team; do
+  eventually is "$(cat "$dir/hub/pki/ca.crt" "$dir/company.crt")" client_ca "$place"
+done
 
 say "a syncer's kubeconfig is good for a day"
 mkdir "$dir/syncer"

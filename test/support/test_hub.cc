@@ -174,7 +174,7 @@ Json TestWatch::Next() {
       state = state_->response.stream->Pull(pieces, 1 << 16);
       for (const SharedBytes& piece : pieces) state_->buffer += *piece;
     }
-    if (state == Stream::State::kEnd) state_->ended = true;
+    if (state != Stream::State::kIdle) state_->ended = true;
   }
 }
 

@@ -152,7 +152,7 @@ std::string ReadAll(Stream& stream) {
     std::vector<SharedBytes> pieces;
     const Stream::State state = stream.Pull(pieces, 1 << 16);
     for (const SharedBytes& piece : pieces) out += *piece;
-    if (state == Stream::State::kEnd) break;
+    if (state == Stream::State::kEnd || state == Stream::State::kAborted) break;
     if (state == Stream::State::kMore) continue;
     std::unique_lock lock(mutex);
     if (!wake.wait_for(lock, std::chrono::seconds(30), [&] { return ready; })) break;
