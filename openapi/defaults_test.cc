@@ -228,7 +228,7 @@ status: {}
      {"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration"},
      "{metadata: {name: a}, webhooks: [{name: w.e.com, clientConfig: {service: {name: s, "
      "namespace: "
-     "n}}, sideEffects: None, admissionReviewVersions: [v1], rules: [{operations: [CREATE], "
+     "'n'}}, sideEffects: None, admissionReviewVersions: [v1], rules: [{operations: [CREATE], "
      "apiGroups: [''], apiVersions: [v1], resources: [pods]}]}]}",
      R"(
 metadata: {name: a}
