@@ -265,11 +265,6 @@ void EmitScalar(const Json& value, std::string& out) {
   }
 }
 
-// Bare, a key of that name would ask to merge what it holds.
-void EmitKey(const std::string& key, std::string& out) {
-  out += key == "<<" || NeedsQuotes(key) ? YamlQuote(key) : key;
-}
-
 void EmitMember(const Json& value, std::size_t indent, std::string& out) {
   const bool nested = value.is_structured() && !value.empty();
   if (!nested) {
@@ -282,15 +277,26 @@ void EmitMember(const Json& value, std::size_t indent, std::string& out) {
   Emit(value, value.is_array() ? indent : indent + 2, out, false);
 }
 
+constexpr std::size_t kSimpleKey = 128;  // bytes; go-yaml writes longer ones so, and 1024 is the most read
+
+// With the colon behind it. Bare, a key of that name would ask to merge what it holds.
+void EmitKey(const std::string& key, std::size_t indent, std::string& out) {
+  const bool simple = key.size() <= kSimpleKey;
+  if (!simple) out += "? ";
+  out += key == "<<" || NeedsQuotes(key) ? YamlQuote(key) : key;
+  if (!simple) out.append("\n").append(indent, ' ');
+  out += ':';
+}
+
 void Emit(const Json& value, std::size_t indent, std::string& out, bool in_sequence) {
   if (value.is_object() && !value.empty()) {
     bool first = in_sequence;
     for (const auto& [key, member] : value.items()) {
       if (!first) out.append(indent, ' ');
       first = false;
-      EmitKey(key, out);
-      out += ':';
-      EmitMember(member, indent, out);
+      EmitKey(key, indent, out);
+      // Below a question mark even a list is moved in.
+      EmitMember(member, indent + (key.size() > kSimpleKey ? 2 : 0), out);
     }
   } else if (value.is_array() && !value.empty()) {
     bool first = in_sequence;

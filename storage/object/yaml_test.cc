@@ -85,6 +85,18 @@ TEST(Yaml, QuotesWhatOthersWouldTakeForSomethingElse) {
   EXPECT_EQ(DumpYaml({{"<<", "a"}}), "\"<<\": a\n") << "not a request to merge";
 }
 
+TEST(Yaml, WritesLongKeysSoThatTheyCanBeRead) {
+  const std::string key(2000, 'k');
+  const Json values[] = {1, "x", Json::array({1, {{key, 2}}}), {{key, {{"a", {1}}}}, {"b", 3}}, Json::array(), "a\nb"};
+  for (const Json& value : values) {
+    const Json tree = {{key, value}, {key + " #", value}, {"list", {{{key, value}, {"z", value}}, value}}};
+    const auto again = ParseYaml(DumpYaml(tree));
+    ASSERT_TRUE(again.ok()) << DumpJson(value) << again.error().message();
+    EXPECT_EQ(*again, tree) << DumpJson(value);
+  }
+  EXPECT_EQ(DumpYaml({{std::string(129, 'k'), 1}}), "? " + std::string(129, 'k') + "\n: 1\n");
+}
+
 TEST(Yaml, TellsOfABoundedNumberOfDuplicates) {
   const std::string long_key = "? " + std::string(100'000, 'k') + "\n: 1\n";
   std::string text = long_key + long_key;
