@@ -52,7 +52,7 @@ status: {replicas: 1}
   }
   Erase(rest, {"metadata", "labels", kSyncedLabel});
   EXPECT_EQ(rest, Yaml("{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: "
-                       "n, labels: {a: b}, annotations: {keep: me}}, spec: {replicas: 2}}"));
+                       "'n', labels: {a: b}, annotations: {keep: me}}, spec: {replicas: 2}}"));
   EXPECT_EQ(OwnerOf(body, kDeployments, kIdentity), Owner::kOurs);
 }
 
