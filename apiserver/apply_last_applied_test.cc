@@ -31,14 +31,14 @@ Writer Kubectl(const std::string& manager = "kubectl") {
 }
 
 TEST(LastApplied, KubectlTakesOverItsOwnFields) {
-  const Json live = ClientSide("{a: x, b: y}", "{a: x, b: y}");
+  const Json live = ClientSide("{a: x, b: 'y'}", "{a: x, b: 'y'}");
   auto result = Apply(ConfigMaps(), &live, Config("{a: z}"), Kubectl(), false);
   ASSERT_TRUE(result.ok()) << result.error().message();
   EXPECT_EQ(StringAt(*result, {"data", "a"}), "z");
 }
 
 TEST(LastApplied, EditedFieldsStillConflict) {
-  const Json live = ClientSide("{a: x, b: y}", "{a: edited, b: y}");
+  const Json live = ClientSide("{a: x, b: 'y'}", "{a: edited, b: 'y'}");
   auto result = Apply(ConfigMaps(), &live, Config("{a: z, b: w}"), Kubectl(), false);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().message(),

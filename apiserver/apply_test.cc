@@ -45,7 +45,7 @@ properties:
       a: {type: string}
       b: {type: string}
       count: {type: integer}
-      on: {type: boolean}
+      'on': {type: boolean}
       labels: {type: object, additionalProperties: {type: string}}
       list: {type: array, items: {type: string}}
       set: {type: array, items: {type: string}, x-kubernetes-list-type: set}
@@ -91,14 +91,14 @@ TEST(Apply, CreatesWithOwnership) {
 }
 
 TEST(Apply, SameAgainChangesNothing) {
-  const Json config = Widget("{a: x, set: [p, q], items: [{name: n, value: v}]}");
+  const Json config = Widget("{a: x, set: [p, q], items: [{name: 'n', value: v}]}");
   const Json once = MustApply(Typed(), nullptr, config, By("m", kT1));
   EXPECT_EQ(MustApply(Typed(), &once, config, By("m", kT2)), once);
 }
 
 TEST(Apply, TimeMovesWithValuesAndSets) {
   const Json once = MustApply(Typed(), nullptr, Widget("{a: x}"), By("m", kT1));
-  EXPECT_EQ(TimeOf(MustApply(Typed(), &once, Widget("{a: y}"), By("m", kT2)), "m"), kT2);
+  EXPECT_EQ(TimeOf(MustApply(Typed(), &once, Widget("{a: 'y'}"), By("m", kT2)), "m"), kT2);
   EXPECT_EQ(TimeOf(MustApply(Typed(), &once, Widget("{a: x, b: z}"), By("m", kT2)), "m"), kT2);
   const Json shared = MustApply(Typed(), &once, Widget("{a: x}"), By("n", kT2));
   EXPECT_EQ(TimeOf(shared, "m"), kT1);
@@ -114,12 +114,12 @@ TEST(Apply, ReorderedSetIsAChange) {
 
 TEST(Apply, GivesUpFields) {
   const Json once = MustApply(Typed(), nullptr,
-                              Widget("{a: x, b: y, labels: {k: v, l: w}, set: [p, q], "
-                                     "items: [{name: n, value: v}, {name: o}]}"),
+                              Widget("{a: x, b: 'y', labels: {k: v, l: w}, set: [p, q], "
+                                     "items: [{name: 'n', value: v}, {name: o}]}"),
                               By("m"));
   const Json twice = MustApply(
-      Typed(), &once, Widget("{a: x, labels: {k: v}, set: [q], items: [{name: n}]}"), By("m"));
-  EXPECT_EQ(Spec(twice), Y("{a: x, labels: {k: v}, set: [q], items: [{name: n}]}"));
+      Typed(), &once, Widget("{a: x, labels: {k: v}, set: [q], items: [{name: 'n'}]}"), By("m"));
+  EXPECT_EQ(Spec(twice), Y("{a: x, labels: {k: v}, set: [q], items: [{name: 'n'}]}"));
   const Json none = MustApply(Typed(), &twice, Widget("{}"), By("m"));
   EXPECT_EQ(Spec(none), Y("{}"));
   EXPECT_EQ(Owned(none, "m"), Strings{".spec"});
@@ -134,28 +134,28 @@ TEST(Apply, EmptyContainerInConfigStays) {
 
 TEST(Apply, KeepsWhatOthersOwn) {
   Json object =
-      MustApply(Typed(), nullptr, Widget("{a: x, items: [{name: n, value: v}]}"), By("m"));
-  object = MustApply(Typed(), &object, Widget("{a: x, items: [{name: n, extra: e}]}"), By("o"));
+      MustApply(Typed(), nullptr, Widget("{a: x, items: [{name: 'n', value: v}]}"), By("m"));
+  object = MustApply(Typed(), &object, Widget("{a: x, items: [{name: 'n', extra: e}]}"), By("o"));
   EXPECT_EQ(Owned(object, "m"),
             (Strings{".spec.a", R"(.spec.items[name="n"])", R"(.spec.items[name="n"].name)",
                      R"(.spec.items[name="n"].value)"}));
-  object = MustApply(Typed(), &object, Widget("{b: y}"), By("m"));
-  EXPECT_EQ(Spec(object), Y("{a: x, b: y, items: [{name: n, extra: e}]}"));
+  object = MustApply(Typed(), &object, Widget("{b: 'y'}"), By("m"));
+  EXPECT_EQ(Spec(object), Y("{a: x, b: 'y', items: [{name: 'n', extra: e}]}"));
   object = MustApply(Typed(), &object, Widget("{}"), By("o"));
-  EXPECT_EQ(Spec(object), Y("{b: y}"));
+  EXPECT_EQ(Spec(object), Y("{b: 'y'}"));
 }
 
 TEST(Apply, UnownedChildrenGoWithTheirItem) {
-  Json object = MustApply(Typed(), nullptr, Widget("{items: [{name: n}]}"), By("m"));
+  Json object = MustApply(Typed(), nullptr, Widget("{items: [{name: 'n'}]}"), By("m"));
   // A default that nobody owns.
   Find(object, {"spec", "items"})->front()["value"] = "defaulted";
-  EXPECT_EQ(Spec(MustApply(Typed(), &object, Widget("{items: [{name: n}]}"), By("m"))),
-            Y("{items: [{name: n, value: defaulted}]}"));
+  EXPECT_EQ(Spec(MustApply(Typed(), &object, Widget("{items: [{name: 'n'}]}"), By("m"))),
+            Y("{items: [{name: 'n', value: defaulted}]}"));
   EXPECT_EQ(Spec(MustApply(Typed(), &object, Widget("{a: x}"), By("m"))), Y("{a: x}"));
 }
 
 TEST(Apply, UpdatersKeepTheirFieldsInADroppedItem) {
-  Json object = MustApply(Typed(), nullptr, Widget("{items: [{name: n, value: v}]}"), By("m"));
+  Json object = MustApply(Typed(), nullptr, Widget("{items: [{name: 'n', value: v}]}"), By("m"));
   Json updated = object;
   Find(updated, {"spec", "items"})->front()["extra"] = "e";
   TrackUpdate(Typed(), &object, updated, By("u"));
@@ -173,7 +173,7 @@ TEST(Apply, SharedOwnershipOfEqualValues) {
   EXPECT_EQ(Owned(object, "m"), Strings{".spec.a"});
   EXPECT_EQ(Owned(object, "o"), Strings{".spec.a"});
   // Either owner changing the value meets the other.
-  auto result = Apply(Typed(), &object, Widget("{a: y}"), By("m"), false);
+  auto result = Apply(Typed(), &object, Widget("{a: 'y'}"), By("m"), false);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().message(),
             R"(Apply failed with 1 conflict: conflict with "o": .spec.a)");
@@ -200,11 +200,11 @@ TEST(Apply, ConflictWithOneField) {
 
 TEST(Apply, ConflictsWithSeveralManagers) {
   Json object =
-      MustApply(Typed(), nullptr, Widget("{a: x, items: [{name: n, value: v}]}"), By("z"));
+      MustApply(Typed(), nullptr, Widget("{a: x, items: [{name: 'n', value: v}]}"), By("z"));
   Json updated = object;
   Set(updated, {"spec", "b"}, "y");
   TrackUpdate(Typed(), &object, updated, By("c", kT1, "example.com/v1", "scale"));
-  auto result = Apply(Typed(), &updated, Widget("{a: 1x, b: 1y, items: [{name: n, value: w}]}"),
+  auto result = Apply(Typed(), &updated, Widget("{a: 1x, b: 1y, items: [{name: 'n', value: w}]}"),
                       By("m"), false);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().message(),
@@ -216,9 +216,9 @@ TEST(Apply, ConflictsWithSeveralManagers) {
 }
 
 TEST(Apply, ForceTakesFields) {
-  Json object = MustApply(Typed(), nullptr, Widget("{a: x, b: y}"), By("m"));
+  Json object = MustApply(Typed(), nullptr, Widget("{a: x, b: 'y'}"), By("m"));
   object = MustApply(Typed(), &object, Widget("{a: z}"), By("o"), true);
-  EXPECT_EQ(Spec(object), Y("{a: z, b: y}"));
+  EXPECT_EQ(Spec(object), Y("{a: z, b: 'y'}"));
   EXPECT_EQ(Owned(object, "m"), Strings{".spec.b"});
   EXPECT_EQ(Owned(object, "o"), Strings{".spec.a"});
   object = MustApply(Typed(), &object, Widget("{a: z, b: w}"), By("o"), true);
@@ -226,7 +226,7 @@ TEST(Apply, ForceTakesFields) {
 }
 
 TEST(Apply, UntrackedObjectIsAdopted) {
-  Json live = Widget("{a: x, b: y}");
+  Json live = Widget("{a: x, b: 'y'}");
   live["status"] = Y("{phase: p}");
   Set(live, {"metadata", "uid"}, "u");
   auto conflict = Apply(Typed(), &live, Widget("{a: z}"), By("m"), false);
@@ -242,7 +242,7 @@ TEST(Apply, UntrackedObjectIsAdopted) {
 TEST(Apply, NewVersionReplacesTheEntry) {
   openapi::ResourceType v2 = Typed();
   v2.gvk.version = "v2";
-  const Json once = MustApply(Typed(), nullptr, Widget("{a: x, b: y}"), By("m", kT1));
+  const Json once = MustApply(Typed(), nullptr, Widget("{a: x, b: 'y'}"), By("m", kT1));
   Json live = once;
   live["apiVersion"] = "example.com/v2";
   Json config = Widget("{a: x}");
@@ -282,7 +282,7 @@ TEST(Apply, IdentityIsNeverOwned) {
   Json config = Widget("{a: x}");
   config["metadata"] =
       Y("{name: w, namespace: d, uid: u, resourceVersion: '5', generation: 2, selfLink: s, "
-        "creationTimestamp: null, labels: {k: v}, annotations: {n: o}, finalizers: [f]}");
+        "creationTimestamp: null, labels: {k: v}, annotations: {'n': o}, finalizers: [f]}");
   const Json object = MustApply(Typed(), nullptr, config, By("m"));
   EXPECT_EQ(Owned(object, "m"), (Strings{".metadata.annotations.n", R"(.metadata.finalizers[="f"])",
                                          ".metadata.labels.k", ".spec.a"}));
@@ -298,7 +298,7 @@ TEST(Apply, WithoutSchema) {
 }
 
 TEST(Apply, UnknownFieldsWherePreserved) {
-  const Json object = MustApply(Typed(), nullptr, Widget("{open: {x: {y: [1, 2]}}}"), By("m"));
+  const Json object = MustApply(Typed(), nullptr, Widget("{open: {x: {'y': [1, 2]}}}"), By("m"));
   EXPECT_EQ(Owned(object, "m"), (Strings{".spec.open.x", ".spec.open.x.y"}));
 }
 
@@ -312,7 +312,7 @@ TEST(Apply, TypedErrors) {
       {"{zzz: 1}", ".spec.zzz: field not declared in schema"},
       {"{a: 5}", ".spec.a: expected string, got &value.valueUnstructured{Value:5}"},
       {"{count: x}", ".spec.count: expected numeric (int or float), got string"},
-      {"{on: 'yes'}", ".spec.on: expected boolean, got &{yes}"},
+      {"{'on': 'yes'}", ".spec.on: expected boolean, got &{yes}"},
       {"{labels: x}", ".spec.labels: expected map, got &{x}"},
       {"{labels: [a, b]}", ".spec.labels: expected map, got &{[a b]}"},
       {"{list: {a: 1}}", ".spec.list: expected list, got &{map[a:1]}"},
@@ -320,11 +320,11 @@ TEST(Apply, TypedErrors) {
       {"{set: [a, a]}", ".spec.set: duplicate entries for key [=\"a\"]"},
       {"{set: [{a: 1}]}",
        ".spec.set: element 0: associative list without keys has an element that's a map type"},
-      {"{items: [{name: n}, {name: n}]}", ".spec.items: duplicate entries for key [name=\"n\"]"},
+      {"{items: [{name: 'n'}, {name: 'n'}]}", ".spec.items: duplicate entries for key [name=\"n\"]"},
       {"{items: [{value: v}]}",
        ".spec.items: element 0: associative list with keys has an element that omits all key "
        "fields [\"name\"] (and doesn't have default values for any key fields)"},
-      {"{items: [{name: n, zzz: 1}]}", ".spec.items[name=\"n\"].zzz: field not declared in schema"},
+      {"{items: [{name: 'n', zzz: 1}]}", ".spec.items[name=\"n\"].zzz: field not declared in schema"},
       {"{a: 5, count: x}",
        "errors:\n  .spec.a: expected string, got &value.valueUnstructured{Value:5}\n"
        "  .spec.count: expected numeric (int or float), got string"},

@@ -90,8 +90,8 @@ status: {}
 }
 
 TEST(TrackUpdate, TakeoverRemovalAndMerging) {
-  Json object = Created("{a: x, b: y, c: z}", By("m", kT1));
-  object = Updated(object, "{a: x2, b: y, d: w}", By("n", kT2));
+  Json object = Created("{a: x, b: 'y', c: z}", By("m", kT1));
+  object = Updated(object, "{a: x2, b: 'y', d: w}", By("n", kT2));
   EXPECT_EQ(Managers(object), (Strings{R"(m@1 {"f:data":{".":{},"f:b":{}}})",
                                        R"(n@2 {"f:data":{"f:a":{},"f:d":{}}})"}));
   object = Updated(object, "{a: x2, b: y2, d: w}", By("n", "2024-01-01T00:00:03Z"));
@@ -105,7 +105,7 @@ TEST(TrackUpdate, NoChangeKeepsEntries) {
 }
 
 TEST(TrackUpdate, RemovalAloneDoesNotMakeAnOwner) {
-  Json object = Created("{a: x, b: y}", By("m", kT1));
+  Json object = Created("{a: x, b: 'y'}", By("m", kT1));
   object = Updated(object, "{a: x}", By("n", kT2));
   EXPECT_EQ(Managers(object), (Strings{R"(m@1 {"f:data":{".":{},"f:a":{}}})"}));
 }
@@ -156,7 +156,7 @@ TEST(TrackUpdate, MainEndpointDoesNotOwnStatus) {
 TEST(TrackUpdate, ResetAndUntrackedObjects) {
   const Json tracked = Created("{a: x}", By("m"));
   for (const char* reset : {"[]", "[{}]"}) {
-    Json after = Map("{a: x, b: y}");
+    Json after = Map("{a: x, b: 'y'}");
     Set(after, {"metadata", "managedFields"}, Y(reset));
     TrackUpdate(ConfigMaps(), &tracked, after, By("n"));
     EXPECT_EQ(Find(after, {"metadata", "managedFields"}), nullptr) << reset;
@@ -228,7 +228,7 @@ TEST(TrackUpdate, AtomicSinceTheEntryWasWritten) {
 
 TEST(TrackUpdate, EntriesOfVersionsNoLongerServedGo) {
   const Json before = Created("{a: x}", By("m", kT1, "v1beta1"));
-  Json after = Map("{a: x, b: y}");
+  Json after = Map("{a: x, b: 'y'}");
   Writer writer = By("n", kT2);
   writer.served = {"v1", "v2"};
   TrackUpdate(ConfigMaps(), &before, after, writer);
@@ -256,7 +256,7 @@ TEST(TrackUpdate, LongListsInAnyOrder) {
 }
 
 TEST(StripMissingOwned, DropsFieldsThatWentAway) {
-  Json object = Created("{a: x, b: y}", By("m"));
+  Json object = Created("{a: x, b: 'y'}", By("m"));
   const Json complete = object;
   StripMissingOwned(ConfigMaps(), object);
   EXPECT_EQ(object, complete);
@@ -272,7 +272,7 @@ TEST(StripMissingOwned, DropsFieldsThatWentAway) {
 
 TEST(KeepTimesWhenUnchanged, OnlyTimesAreNoChange) {
   Json live = Created("{a: x}", By("m", kT1));
-  live = Updated(live, "{a: x, b: y}", By("n", kT1));
+  live = Updated(live, "{a: x, b: 'y'}", By("n", kT1));
   Json object = live;
   (*Find(object, {"metadata", "managedFields"}))[0]["time"] = kT2;
   std::swap((*Find(object, {"metadata", "managedFields"}))[0],

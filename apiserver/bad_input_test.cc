@@ -2,6 +2,8 @@
 // server as it was.
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "openapi/protobuf.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
@@ -72,6 +74,7 @@ TEST_F(BadInput, BodiesAreRefused) {
       {"deep objects", Repeated("{\"a\":", 100'000), kJson, 400},
       {"deep and closed", R"({"kind":"ConfigMap","apiVersion":"v1","data":)" + Repeated("[", 100'000) +
                               Repeated("]", 100'000) + "}", kJson, 400},
+      {"a byte order mark", "\xef\xbb\xbf" + good, kJson, 400},
       {"invalid UTF-8", "{\"metadata\":{\"name\":\"\xff\xfe\"}}", kJson, 400},
       {"lone surrogate", R"({"metadata":{"name":"\ud800"}})", kJson, 400},
       {"NUL in a name", R"({"metadata":{"name":"a\u0000b"}})", kJson, 422},
@@ -102,6 +105,39 @@ TEST_F(BadInput, BodiesAreRefused) {
     const auto answer = Send("POST", kMaps, c.body, c.type);
     EXPECT_EQ(answer.code, c.code) << c.what << ": " << answer.text.substr(0, 300);
     Refused(c.what, answer);
+  }
+}
+
+// Small bodies full of faults: few of them are told, so that the answer is small as well.
+TEST_F(BadInput, OfVeryManyFaultsAFewAreTold) {
+  const std::string head = R"({"metadata":{"name":"a"},)";
+  const std::string long_name(300'000, 'n');
+  std::string keys, owners, unknown;
+  for (int i = 0; i < 50'000; ++i) keys += (i == 0 ? "\"" : ",\"") + std::to_string(i) + " \":\"\"";
+  for (int i = 0; i < 3000; ++i) {
+    owners += std::string(i == 0 ? "" : ",") + R"({"apiVersion":"v1","kind":"K","name":"k)" + std::to_string(i) +
+              R"(","uid":"u","controller":true})";
+  }
+  for (int i = 0; i < 50'000; ++i) unknown += ",\"u" + std::to_string(i) + "\":0";
+  const std::pair<const char*, std::string> cases[] = {
+      {"keys", head + "\"data\":{" + keys + "}}"},
+      {"controllers", R"({"metadata":{"name":"a","ownerReferences":[)" + owners + "]}}"},
+      {"doubled", head + "\"data\":{\"" + long_name + "\":\"\"},\"" + long_name + "\":{\"a\":0" + Repeated(",\"a\":0", 100'000) + "}}"},
+      {"unknown", head + "\"data\":{}" + unknown + "}"},
+      {"both", head + "\"data\":{}" + unknown + unknown + "}"},
+  };
+  for (const auto& [what, body] : cases) {
+    ASSERT_LT(body.size(), limits::kBodyBytes);
+    const auto start = std::chrono::steady_clock::now();
+    const auto answer = Send("POST", kMaps + "?fieldValidation=Strict", body, kJson);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20)) << what;
+    EXPECT_TRUE(answer.code == 400 || answer.code == 422) << what << ": " << answer.code;
+    // Each is told in the message and as a cause, with up to a value that is escaped once more.
+    EXPECT_LT(answer.text.size(), 4 * limits::kProblemsTold * limits::kProblemValueBytes) << what;
+    const Json* causes = Find(answer.body, {"details", "causes"});
+    if (causes != nullptr) {
+      EXPECT_EQ(causes->size(), limits::kProblemsTold) << what;
+    }
   }
 }
 

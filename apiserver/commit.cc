@@ -1,6 +1,6 @@
 #include "apiserver/commit.h"
 
-#include <algorithm>
+#include <unordered_set>
 
 #include "apiserver/admit.h"
 #include "apiserver/convert.h"
@@ -14,6 +14,7 @@
 #include "openapi/validate.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
+#include "storage/object/problems.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -27,8 +28,9 @@ void DropRepeatedOwners(Call& call, Json& object) {
   if (owners == nullptr || !owners->is_array()) return;
   Json kept = Json::array();
   std::string repeated;
+  std::unordered_set<std::string> seen;
   for (Json& owner : *owners) {
-    if (std::find(kept.begin(), kept.end(), owner) == kept.end()) {
+    if (seen.insert(DumpJson(owner)).second) {
       kept.push_back(std::move(owner));
     } else {
       repeated += (repeated.empty() ? "" : ", ") + StringAt(owner, {"uid"});
@@ -73,13 +75,10 @@ Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
 namespace {
 
 Result<void> Validate(Call& call, const Json& object, const Json* live) {
-  std::vector<Cause> causes = openapi::ValidateMetadata(*call.type, object, live);
-  auto add = [&](std::vector<Cause> more) {
-    std::move(more.begin(), more.end(), std::back_inserter(causes));
-  };
-  add(openapi::ValidateObject(*call.type, object, live, call.info.subresource));
+  Causes causes = openapi::ValidateMetadata(*call.type, object, live);
+  causes.Add(openapi::ValidateObject(*call.type, object, live, call.info.subresource));
   if (const KindRules& rules = RulesOf(*call.type); rules.validate != nullptr) {
-    add(rules.validate(call, object, live));
+    causes.Add(rules.validate(call, object, live));
   }
   if (causes.empty()) {
     for (std::string& text :

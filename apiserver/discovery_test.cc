@@ -5,8 +5,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "storage/object/json_path.h"
+#include "apiserver/openapi_paths.h"
 #include "apiserver/test_mailboxes.h"
+#include "storage/object/json_path.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom {
@@ -222,6 +223,30 @@ TEST_F(DiscoveryTest, OpenApiDescribesPathsOfTheServer) {
   }
   for (const char* none : {"versions", "api", "apis/apps", "api/v1/x", "apis/apps/v1/x", "apis/apps/v7"}) {
     EXPECT_EQ(hub.Get("/clusters/wds1/openapi/v3/" + std::string(none)).code, 404) << none;
+  }
+}
+
+TEST_F(DiscoveryTest, NothingIsRememberedOfDocumentsThatAreNot) {
+  const auto catalog = openapi::BaseCatalog(openapi::WorkspaceType::kWds);
+  apiserver::DocumentCache cache;
+  apiserver::OpenApiPaths paths(cache, nullptr);
+  const auto remembers = [&](const std::string& path) {
+    Request request;
+    request.method = "GET";
+    request.path = "/openapi/v3/" + path;
+    (void)paths.Answer(request, *apiserver::ParseRequestInfo(request), catalog);
+    bool made = false;
+    cache.Get(catalog, "v3/" + path, [&] {
+      made = true;
+      return std::string("made by the test");
+    });
+    return !made;
+  };
+  EXPECT_TRUE(remembers("apis/apps/v1"));
+  EXPECT_TRUE(remembers("api/v1"));
+  EXPECT_TRUE(remembers("version"));
+  for (const char* none : {"apis/any.example.com/v1", "apis/apps/v7", "api/v2", "apis/x/y", "nowhere"}) {
+    EXPECT_FALSE(remembers(none)) << none;
   }
 }
 

@@ -68,7 +68,7 @@ TEST(FieldsOf, FollowsTheSchema) {
       // Items that cannot be told apart are owned as a lump.
       {"{ports: [{port: 80, name: a}, {port: 80, name: b}]}",
        {R"(.ports[port=80,protocol="TCP"])"}},
-      {"{open: {x: {y: [1]}}}", {".open.x", ".open.x.y"}},
+      {"{open: {x: {'y': [1]}}}", {".open.x", ".open.x.y"}},
   };
   for (const FieldsCase& c : cases)
     EXPECT_EQ(Texts(FieldsOf(Shapes(), Y(c.value))), c.want) << c.value;
@@ -101,12 +101,12 @@ TEST(CompareFields, FollowsTheSchema) {
       {"{scalar: b}", "{}", {}, {}, {".scalar"}},
       {"{number: 1}", "{number: 1.0}", {}, {}, {}},
       {"{}", "{struct: {a: x}}", {".struct", ".struct.a"}, {}, {}},
-      {"{struct: {a: x}}", "{struct: {a: x, b: y}}", {".struct.b"}, {}, {}},
+      {"{struct: {a: x}}", "{struct: {a: x, b: 'y'}}", {".struct.b"}, {}, {}},
       {"{struct: {a: x}}", "{}", {}, {}, {".struct", ".struct.a"}},
       {"{struct: {}}", "{struct: {a: x}}", {".struct.a"}, {}, {}},
       {"{struct: null}", "{struct: {}}", {}, {".struct"}, {}},
       {"{}", "{struct: {}}", {".struct"}, {}, {}},
-      {"{atomicStruct: {a: x}}", "{atomicStruct: {a: y}}", {}, {".atomicStruct"}, {}},
+      {"{atomicStruct: {a: x}}", "{atomicStruct: {a: 'y'}}", {}, {".atomicStruct"}, {}},
       {"{map: {k: v}}", "{map: {k: w, l: x}}", {".map.l"}, {".map.k"}, {}},
       {"{atomicMap: {k: v}}", "{atomicMap: {k: v, l: x}}", {}, {".atomicMap"}, {}},
       {"{list: [a]}", "{list: [a, b]}", {}, {".list"}, {}},
@@ -132,8 +132,8 @@ TEST(CompareFields, FollowsTheSchema) {
       {"{set: [a]}", "{set: [a, a]}", {R"(.set[="a"])"}, {}, {R"(.set[="a"])"}},
       {"{set: [a, a]}", "{set: [a, a]}", {}, {}, {}},
       {"{set: [a, a]}", "{set: [a, a, a]}", {}, {R"(.set[="a"])"}, {}},
-      {"{open: {x: 1}}", "{open: {x: {y: 1}}}", {".open.x.y"}, {".open.x"}, {}},
-      {"{open: {x: {y: 1}}}", "{open: {x: 1}}", {}, {".open.x"}, {".open.x.y"}},
+      {"{open: {x: 1}}", "{open: {x: {'y': 1}}}", {".open.x.y"}, {".open.x"}, {}},
+      {"{open: {x: {'y': 1}}}", "{open: {x: 1}}", {}, {".open.x"}, {".open.x.y"}},
   };
   for (const CompareCase& c : cases) ExpectChanges(Shapes(), c);
 }

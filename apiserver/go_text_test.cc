@@ -28,6 +28,7 @@ TEST(GoText, NamesTheFirstSyntaxError) {
       {R"("\u00zz")", "invalid character 'z' in \\u hexadecimal character escape"},
       {"\x81", "invalid character '\\u0081' looking for beginning of value"},
       {"'a'", "invalid character '\\'' looking for beginning of value"},
+      {"\xef\xbb\xbf{}", "invalid character '\xc3\xaf' looking for beginning of value"},
   };
   for (const auto& [text, problem] : cases) EXPECT_EQ(JsonSyntaxProblem(text), problem) << text;
 }

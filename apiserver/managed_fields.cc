@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "storage/object/clock.h"
@@ -82,6 +83,10 @@ bool SortsBefore(const OwnerEntry& a, const OwnerEntry& b) {
   return a.subresource < b.subresource;
 }
 
+// Where the entry of an owner stands, by its Identifier, which no two owners share. A list may name
+// tens of thousands of them.
+using Places = std::unordered_map<std::string, std::size_t>;
+
 }  // namespace
 
 void OwnerEntry::SetFields(FieldSet set) {
@@ -118,12 +123,14 @@ Result<ManagedFields> ManagedFields::Decode(const Json& list) {
   if (list.is_null()) return out;
   if (!list.is_array()) return BadRequest("managedFields must be a list");
   out.entries_.reserve(list.size() + 1);
+  Places places;
   for (std::size_t i = 0; i < list.size(); ++i) {
     OwnerEntry entry = TRY(DecodeEntry(list[i], i));
-    if (OwnerEntry* known = out.Find(entry)) {
-      *known = std::move(entry);
-    } else {
+    const auto [place, fresh] = places.try_emplace(entry.Identifier(), out.entries_.size());
+    if (fresh) {
       out.entries_.push_back(std::move(entry));
+    } else {
+      out.entries_[place->second] = std::move(entry);
     }
   }
   return out;
@@ -188,13 +195,16 @@ void ManagedFields::CapUpdaters() {
   }
   for (auto& [version, bucket] : buckets) kept.push_back(std::move(bucket));
   // A bucket may have met an earlier one that kept its own place.
+  Places places;
   for (OwnerEntry& entry : kept) {
-    if (OwnerEntry* known = Find(entry)) {
-      known->SetFields(known->fields.Union(entry.fields));
-      known->SetTime(std::max(known->time, entry.time));
-    } else {
+    const auto [place, fresh] = places.try_emplace(entry.Identifier(), entries_.size());
+    if (fresh) {
       entries_.push_back(std::move(entry));
+      continue;
     }
+    OwnerEntry& known = entries_[place->second];
+    known.SetFields(known.fields.Union(entry.fields));
+    known.SetTime(std::max(known.time, entry.time));
   }
 }
 

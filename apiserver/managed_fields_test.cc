@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "apiserver/apply_test_types.h"
 
 namespace mailroom::apiserver {
@@ -148,6 +150,22 @@ TEST(ManagedFields, ResetForms) {
   EXPECT_FALSE(IsTrackingReset(&two));
   EXPECT_FALSE(IsTrackingReset(&null));
   EXPECT_FALSE(IsTrackingReset(nullptr));
+}
+
+TEST(ManagedFields, TensOfThousandsOfManagersAreReadInALittleTime) {
+  Json list = Json::array();
+  for (int i = 0; i < 40'000; ++i) {
+    list.push_back({{"apiVersion", "v" + std::to_string(i % 20'000)}, {"fieldsType", "FieldsV1"},
+                    {"fieldsV1", {{"f:a", Json::object()}}}, {"manager", "m" + std::to_string(i % 30'000)},
+                    {"operation", i % 2 == 0 ? "Apply" : "Update"}, {"time", "2020-01-01T00:00:00Z"}});
+  }
+  const auto start = std::chrono::steady_clock::now();
+  auto managed = ManagedFields::Decode(list);
+  ASSERT_TRUE(managed.ok());
+  EXPECT_EQ(managed->entries().size(), 35'000u) << "appliers are one for each manager, updaters also for each version";
+  managed->CapUpdaters();
+  // Comparing each with each took many times as long.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
 }  // namespace

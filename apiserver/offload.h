@@ -1,6 +1,6 @@
 // Decides which thread answers a request: short reads are answered by the I/O loop that brought
 // them, what may wait goes to the workers and long reads to readers of their own, which are few and
-// give way to all others. When too much waits already the answer is 429.
+// give way to all others. When too much waits already the answer is 429; when a handler throws, 500.
 #pragma once
 
 #include <functional>

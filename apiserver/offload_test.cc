@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <future>
+#include <stdexcept>
 #include <thread>
 
 namespace mailroom::apiserver {
@@ -64,6 +65,41 @@ TEST(OffloadTest, ReadsAreAnsweredHereAndAFullQueueIsTooManyRequests) {
   workers.Stop();
   EXPECT_EQ(done, 4);
   EXPECT_EQ(refused, 2);
+}
+
+TEST(OffloadTest, WhatAHandlerThrowsIsAnsweredWith500) {
+  const Offload offload{
+      .pace = [](const Request& request) {
+        if (request.path == "/odd") throw std::invalid_argument("no pace");
+        return request.method == "GET" ? Pace::kAtOnce : Pace::kMayWait;
+      },
+      .flow = [](const Request&) -> std::string { throw std::out_of_range("nobody's"); },
+      .handle = [](const Request& request) -> Response {
+        if (request.path == "/well") return {};
+        throw std::runtime_error("unexpected");
+      },
+      .refuse = [] { return Response{}; }};
+  WorkerPool workers(1, 10);
+  const auto ask = [&](const std::string& method, const std::string& path) {
+    std::promise<Response> answer;
+    Request request;
+    request.method = method;
+    request.path = path;
+    request.body = "secret";
+    offload.Serve({workers, workers}, std::move(request),
+                  [&](Response response) { answer.set_value(std::move(response)); });
+    return answer.get_future().get();
+  };
+  for (const char* method : {"GET", "POST"}) {
+    for (const char* path : {"/throws", "/odd"}) {
+      const Response response = ask(method, path);
+      EXPECT_EQ(response.code, 500) << method << path;
+      EXPECT_EQ(response.headers.Get("content-type"), "application/json");
+      EXPECT_NE(response.BodyText().find(R"("reason":"InternalError")"), std::string::npos);
+    }
+    EXPECT_EQ(ask(method, "/well").code, 200) << "the thread lives on";
+  }
+  workers.Stop();
 }
 
 }  // namespace

@@ -43,11 +43,21 @@ Json TreeOf(const openapi::Catalog& catalog, std::string_view path, const openap
   return openapi::DocumentV3(catalog, group, version, docs);
 }
 
-// Whether there may be a document, so that nothing is remembered of other paths.
-bool IsDocumentPath(std::string_view path) {
+bool Serves(const openapi::Catalog& catalog, std::string_view group, std::string_view version) {
+  for (const openapi::Group& served : catalog.groups()) {
+    if (served.name != group) continue;
+    return std::any_of(served.versions.begin(), served.versions.end(),
+                       [&](const openapi::GroupVersion& one) { return one.version == version; });
+  }
+  return false;
+}
+
+// Whether there is a document, so that nothing is remembered of other paths: of those there is no end.
+bool IsDocumentPath(const openapi::Catalog& catalog, std::string_view path) {
   std::string_view group, version;
+  if (ReadPath(path, group, version)) return Serves(catalog, group, version);
   const auto& own = openapi::ServerPaths();
-  return ReadPath(path, group, version) || std::find(own.begin(), own.end(), path) != own.end();
+  return std::find(own.begin(), own.end(), path) != own.end();
 }
 
 Response Body(const Request& request, const Document& document, std::string_view type = kJson) {
@@ -136,7 +146,7 @@ std::optional<Response> OpenApiPaths::Answer(const Request& request, const Reque
   if (segments.size() == 2) return Index(request, info, catalog);
   std::string path;
   for (std::size_t i = 2; i < segments.size(); ++i) path += (i == 2 ? "" : "/") + segments[i];
-  if (!IsDocumentPath(path)) return std::nullopt;
+  if (!IsDocumentPath(*catalog, path)) return std::nullopt;
   const Document document = DocumentOf(catalog, path);
   if (*document.body == "null") return std::nullopt;
   const auto accepted = AcceptedType(request, kVersion3);

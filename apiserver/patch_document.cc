@@ -6,6 +6,7 @@
 #include "apiserver/router_error.h"
 #include "apiserver/strategic_merge.h"
 #include "storage/object/json_path.h"
+#include "storage/object/problems.h"
 #include "storage/object/yaml.h"
 
 namespace mailroom::apiserver {
@@ -42,7 +43,8 @@ void AddUnknownMembers(const Json& patch, std::vector<std::string>& problems) {
     if (!patch[i].is_object()) continue;
     for (const auto& [name, value] : patch[i].items()) {
       if (name == "op" || name == "path" || name == "from" || name == "value") continue;
-      problems.push_back("json patch unknown field " + Quoted("[" + std::to_string(i) + "]." + name));
+      if (problems.size() >= limits::kProblemsTold) return;
+      problems.push_back("json patch unknown field " + Quoted(MemberPath(ElementPath("", i), name)));
     }
   }
 }

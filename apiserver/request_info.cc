@@ -51,7 +51,8 @@ std::string Lower(std::string text) {
 }
 
 // Takes `/clusters/<name>` off the front; the same prefix sent twice (old and new `--raw`
-// conventions) is taken off twice.
+// conventions) is taken off twice, and once more for every proxy that does the same; that they are a
+// thousand nobody means. Whoever looks at paths elsewhere (pace.cc) may take off any number.
 Result<void> TakeWorkspace(RequestInfo& info, std::vector<std::string>& segments) {
   info.workspace = Workspace(std::string(kRootWorkspace));
   if (segments.empty() || segments[0] != "clusters") return Ok();
@@ -66,9 +67,13 @@ Result<void> TakeWorkspace(RequestInfo& info, std::vector<std::string>& segments
     return BadRequest("invalid workspace name " + Quoted(name));
   }
   info.prefix = "/clusters/" + name;
-  do {
-    segments.erase(segments.begin(), segments.begin() + 2);
-  } while (segments.size() >= 2 && segments[0] == "clusters" && segments[1] == name);
+  constexpr std::size_t kMostSegments = 8;
+  std::size_t taken = 2;
+  while (taken + 1 < segments.size() && segments[taken] == "clusters" && segments[taken + 1] == name) {
+    if (taken == kMostSegments) return BadRequest("the path names its workspace too often");
+    taken += 2;
+  }
+  segments.erase(segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(taken));
   return Ok();
 }
 

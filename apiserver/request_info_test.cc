@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 namespace mailroom::apiserver {
 namespace {
 
@@ -93,6 +95,22 @@ TEST(RequestInfo, RefusesPathsThatCouldEscape) {
         "/clusters/a_b/api", "/api/v1/pods/%", "/api/v1/pods/a%5Cb"}) {
     EXPECT_FALSE(Parse("GET", path).ok()) << path;
   }
+}
+
+TEST(RequestInfo, TakesAWorkspaceThatIsNamedAFewTimes) {
+  std::string prefix;
+  for (int times = 1; times <= 4; ++times) {
+    prefix += "/clusters/a";
+    const auto info = Parse("GET", (prefix + "/clusters/b/api").c_str());
+    ASSERT_TRUE(info.ok()) << prefix;
+    EXPECT_EQ(info->workspace.name(), "a");
+    EXPECT_EQ(info->path, "/clusters/b/api") << "another name is none of them";
+  }
+  EXPECT_FALSE(Parse("GET", (prefix + "/clusters/a/api").c_str()).ok());
+  for (int i = 0; i < 20'000; ++i) prefix += "/clusters/a";
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(Parse("GET", prefix.c_str()).ok());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 
 TEST(Query, ReadsBooleansAndIntegersAsTheServerDoes) {

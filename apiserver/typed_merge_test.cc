@@ -94,8 +94,8 @@ TEST(MergeConfig, SkipsWhatTheEndpointDoesNotWrite) {
   skip.Insert({"f:scalar"});
   skip.Insert({"f:nested", "f:x"});
   Json target = Y("{scalar: a}");
-  MergeConfig(Shapes(), Y("{scalar: b, nested: {x: {k: v}, y: {k: v}}}"), skip, target);
-  EXPECT_EQ(target, Y("{scalar: a, nested: {y: {k: v}}}"));
+  MergeConfig(Shapes(), Y("{scalar: b, nested: {x: {k: v}, 'y': {k: v}}}"), skip, target);
+  EXPECT_EQ(target, Y("{scalar: a, nested: {'y': {k: v}}}"));
 }
 
 struct RemoveCase {
@@ -156,11 +156,11 @@ TEST(DropMissing, KeepsWhatExists) {
     set.Insert(path);
   }
   EXPECT_TRUE(
-      DropMissing(Shapes(), Y("{map: {a: 1}, set: [x], items: [{name: n, value: v}]}"), set));
+      DropMissing(Shapes(), Y("{map: {a: 1}, set: [x], items: [{name: 'n', value: v}]}"), set));
   EXPECT_EQ(Texts(set),
             (Strings{".scalar", R"(.items[name="n"].value)", ".map.a", R"(.set[="x"])"}));
   EXPECT_FALSE(
-      DropMissing(Shapes(), Y("{map: {a: 1}, set: [x], items: [{name: n, value: v}]}"), set));
+      DropMissing(Shapes(), Y("{map: {a: 1}, set: [x], items: [{name: 'n', value: v}]}"), set));
 }
 
 TEST(FollowAtomic, OwnershipBelowBecomesWhole) {

@@ -124,6 +124,8 @@ class Import {
     if (StringAt(head, {"workspace"}) != workspace_.name()) {
       return BadRequest("the file holds workspace " + Quoted(StringAt(head, {"workspace"})));
     }
+    const Json* self = Find(head, {"object"});
+    if (self == nullptr || !self->is_object()) return Damaged("the Workspace object is missing");
     Digest digest;
     if (format == kFormat) digest.Add(line);
     std::size_t count = 0;
@@ -181,10 +183,8 @@ class Import {
       return Damaged("objects are missing");
     }
     if (StringAt(foot, {"sha256"}) != digest) return Damaged("the digest is another");
-    const Json* self = Find(head, {"object"});
-    if (self == nullptr) return Damaged("the Workspace object is missing");
     TRY(Flush());
-    TRY(Add(PutOf(SelfKey(workspace_), Object::Encode(*self))));
+    TRY(Add(PutOf(SelfKey(workspace_), Object::Encode(*Find(head, {"object"})))));
     TRY(Flush());
     return count;
   }

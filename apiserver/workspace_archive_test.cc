@@ -122,8 +122,12 @@ TEST(WorkspaceArchive, RefusesADamagedFileAndLeavesNothing) {
   promoted.replace(promoted.find(R"("mailbox")"), 9, R"("cluster")");
   std::string former = promoted;
   former.replace(former.find("workspace-2"), 11, "workspace-1");
+  // The Workspace itself is no object: nothing may be written before that is known.
+  const std::size_t self = whole.find(R"("object":)");
+  std::string no_object = whole;
+  no_object.replace(self, whole.find('\n') - self, R"("object":"box"})");
   for (const std::string& text :
-       {altered, cut, lacking, promoted, former, std::string("{}\n"), std::string()}) {
+       {altered, cut, lacking, promoted, former, no_object, std::string("{}\n"), std::string()}) {
     House b;
     std::stringstream in(text);
     EXPECT_FALSE(ImportWorkspace(*b.store, Workspace("box"), in).ok());

@@ -10,6 +10,7 @@
 #include "openapi/validate.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
+#include "storage/object/problems.h"
 #include "storage/object/yaml.h"
 
 namespace mailroom::apiserver {
@@ -280,21 +281,18 @@ Result<void> ReportFields(Call& call, const WriteOptions& options, const GroupVe
   // Problems of the text come first: they are found before its fields are looked at. Those of YAML
   // are one error, or a warning for each line.
   std::string lines;
-  std::vector<std::string> problems;
+  Problems found;
   for (const std::string& path : duplicates) {
     if (path.starts_with("line ") && options.validation == FieldValidation::kStrict) {
       lines += "\n  " + path;
       continue;
     }
     const bool worded = path.starts_with("line ") || path.starts_with("json patch ");
-    std::string problem = worded ? path : "duplicate field " + Quoted(path);
-    // A key that is given three times is told of once.
-    if (std::find(problems.begin(), problems.end(), problem) == problems.end()) {
-      problems.push_back(std::move(problem));
-    }
+    found.Add(worded ? path : "duplicate field " + Quoted(path));
   }
-  if (!lines.empty()) problems.push_back("yaml: unmarshal errors:" + lines);
-  for (const std::string& path : unknown) problems.push_back("unknown field " + Quoted(path));
+  if (!lines.empty()) found.Add("yaml: unmarshal errors:" + lines);
+  for (const std::string& path : unknown) found.Add("unknown field " + Quoted(path));
+  std::vector<std::string> problems = std::move(found).Take();
   if (problems.empty()) return Ok();
   if (options.validation == FieldValidation::kWarn) {
     for (std::string& problem : problems) call.Warn(std::move(problem));

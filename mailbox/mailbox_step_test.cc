@@ -225,7 +225,7 @@ spec:
     resource: deployments
     apiVersion: v1
     objectsByNamespace:
-    - {namespace: a, names: [x, y, z]}
+    - {namespace: a, names: [x, 'y', z]}
     - {namespace: b, names: [x]}
 )");
   EXPECT_EQ(Settle(seen), (std::vector<Kind>{Kind::kUpdateMailboxStatus}));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "openapi/resource_type.h"
+#include "storage/object/problems.h"
 #include "storage/object/result.h"
 
 namespace mailroom::openapi {
@@ -14,9 +15,9 @@ namespace mailroom::openapi {
 // Fills what the API server fills in a new or changed CRD (names, conversion, ...).
 void DefaultCrd(Json& crd);
 // Field errors of the definition, empty when acceptable. `old` is null on create.
-std::vector<Cause> ValidateCrd(const Json& crd, const Json* old);
+Causes ValidateCrd(const Json& crd, const Json* old);
 // Those of spec.conversion.
-void CheckConversion(const Json& crd, const Json* old, std::vector<Cause>& causes);
+void CheckConversion(const Json& crd, const Json* old, Causes& causes);
 // False when the CA bundle of the conversion webhook holds no certificate: nothing could be
 // converted, so the definition is not established.
 bool HasValidBundle(const Json& crd);

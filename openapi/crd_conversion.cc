@@ -60,7 +60,7 @@ bool HasValidBundle(const Json& crd) {
   return text.empty() || BundleProblem(ParseWebhookEndpoint(*config).ca_pem).empty();
 }
 
-void CheckConversion(const Json& crd, const Json* old, std::vector<Cause>& causes) {
+void CheckConversion(const Json& crd, const Json* old, Causes& causes) {
   const Json* conversion = Find(crd, {"spec", "conversion"});
   if (conversion == nullptr) return;
   const BuiltinCheck check{crd, old, causes};

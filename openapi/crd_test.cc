@@ -355,11 +355,11 @@ TEST(Structural, NamesWhatIsWrong) {
         "runtime "
         "complexity becomes quadratic"}},
       {"{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, items: {type: "
-       "object, properties: {n: {type: string}}}}}}",
+       "object, properties: {'n': {type: string}}}}}}",
        {".properties[a].x-kubernetes-list-map-keys: Required value: must not be empty if "
         "x-kubernetes-list-type is map"}},
       {"{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, "
-       "x-kubernetes-list-map-keys: [n], items: {type: object, properties: {n: {type: string}}}}}}",
+       "x-kubernetes-list-map-keys: ['n'], items: {type: object, properties: {'n': {type: string}}}}}}",
        {".properties[a].items.properties[n].default: Required value: this property is in "
         "x-kubernetes-list-map-keys, so it must have a default or be a required property"}},
       {"{type: object, properties: {a: {type: integer, default: x}}}",

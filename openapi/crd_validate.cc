@@ -33,7 +33,7 @@ class CrdChecker {
     versions_ = versions != nullptr && versions->is_array() ? versions : &kNone;
   }
 
-  std::vector<Cause> Run() {
+  Causes Run() {
     Group();
     Enumerated("spec.scope", StringAt(crd_, {"spec", "scope"}), {"Cluster", "Namespaced"});
     Versions();
@@ -57,9 +57,7 @@ class CrdChecker {
   }
 
  private:
-  void Add(std::vector<Cause> more) {
-    for (Cause& cause : more) causes_.push_back(std::move(cause));
-  }
+  void Add(Causes more) { causes_.Add(std::move(more)); }
 
   void Named(const std::string& field, const std::string& value, const Complaints& complaints,
              const std::string& prefix = "") {
@@ -352,12 +350,12 @@ class CrdChecker {
   const Json& crd_;
   const Json* old_;
   const Json* versions_;
-  std::vector<Cause> causes_;
+  Causes causes_;
 };
 
 }  // namespace
 
-std::vector<Cause> ValidateCrd(const Json& crd, const Json* old) {
+Causes ValidateCrd(const Json& crd, const Json* old) {
   return CrdChecker(crd, old).Run();
 }
 

@@ -41,7 +41,7 @@ spec:
   containers:
   - {name: c, image: nginx, ports: [{containerPort: 80}], resources: {limits: {cpu: 1000m, memory: 1Gi}, requests: {cpu: 0.5}}}
   - {name: d, image: 'r.io:5000/x:1.2', livenessProbe: {httpGet: {port: 80}}}
-  - {name: e, image: 'a@sha256:00', env: [{name: N, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}
+  - {name: e, image: 'a@sha256:00', env: [{name: 'N', valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}
   volumes: [{name: v}, {name: w, configMap: {name: cm}}, {name: x, hostPath: {path: /x}}]
 )",
      R"(
@@ -75,7 +75,7 @@ spec:
     terminationMessagePath: /dev/termination-log
     terminationMessagePolicy: File
     resources: {}
-    env: [{name: N, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: metadata.name}}}]
+    env: [{name: 'N', valueFrom: {fieldRef: {apiVersion: v1, fieldPath: metadata.name}}}]
   volumes: [{name: v, emptyDir: {}}, {name: w, configMap: {name: cm, defaultMode: 420}}, {name: x, hostPath: {path: /x, type: ''}}]
 status: {phase: Pending, qosClass: Burstable}
 )"},
@@ -196,9 +196,9 @@ status: {loadBalancer: {}}
     {"Indexed Job",
      {"batch", "v1", "Job"},
      "{metadata: {name: a}, spec: {parallelism: 2, backoffLimitPerIndex: 1, template: {metadata: "
-     "{labels: {x: y}}, spec: {restartPolicy: Never, containers: []}}}}",
+     "{labels: {x: 'y'}}, spec: {restartPolicy: Never, containers: []}}}}",
      R"(
-metadata: {name: a, labels: {x: y}}
+metadata: {name: a, labels: {x: 'y'}}
 spec:
   parallelism: 2
   backoffLimitPerIndex: 1
@@ -207,17 +207,17 @@ spec:
   suspend: false
   manualSelector: false
   podReplacementPolicy: TerminatingOrFailed
-  template: {metadata: {labels: {x: y}}, spec: {dnsPolicy: ClusterFirst, restartPolicy: Never, securityContext: {}, terminationGracePeriodSeconds: 30, schedulerName: default-scheduler, containers: null}}
+  template: {metadata: {labels: {x: 'y'}}, spec: {dnsPolicy: ClusterFirst, restartPolicy: Never, securityContext: {}, terminationGracePeriodSeconds: 30, schedulerName: default-scheduler, containers: null}}
 status: {}
 )"},
     {"RoleBinding",
      {"rbac.authorization.k8s.io", "v1", "RoleBinding"},
      "{metadata: {name: a}, roleRef: {kind: Role, name: r}, subjects: [{kind: User, name: u}, "
-     "{kind: ServiceAccount, name: s, namespace: n}]}",
+     "{kind: ServiceAccount, name: s, namespace: 'n'}]}",
      "{metadata: {name: a}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}, "
      "subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: u}, {kind: "
      "ServiceAccount, "
-     "name: s, namespace: n}]}"},
+     "name: s, namespace: 'n'}]}"},
     {"NetworkPolicy",
      {"networking.k8s.io", "v1", "NetworkPolicy"},
      "{metadata: {name: a}, spec: {podSelector: {}, egress: [{ports: [{port: 53}]}]}}",
@@ -228,13 +228,13 @@ status: {}
      {"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration"},
      "{metadata: {name: a}, webhooks: [{name: w.e.com, clientConfig: {service: {name: s, "
      "namespace: "
-     "n}}, sideEffects: None, admissionReviewVersions: [v1], rules: [{operations: [CREATE], "
+     "'n'}}, sideEffects: None, admissionReviewVersions: [v1], rules: [{operations: [CREATE], "
      "apiGroups: [''], apiVersions: [v1], resources: [pods]}]}]}",
      R"(
 metadata: {name: a}
 webhooks:
 - name: w.e.com
-  clientConfig: {service: {name: s, namespace: n, port: 443}}
+  clientConfig: {service: {name: s, namespace: 'n', port: 443}}
   sideEffects: None
   admissionReviewVersions: [v1]
   failurePolicy: Fail

@@ -137,10 +137,10 @@ TEST(EdgeTypes, Validation) {
        "{spec: {locationSelectors: [{}], upsync: [{apiGroup: g, resources: [a]}]}}", true},
       {WorkspaceType::kWds, "EdgePlacement", "{spec: {upsync: [{apiGroup: g}]}}", false},
       {WorkspaceType::kWds, "SinglePlacementSlice", "{}", false},
-      {WorkspaceType::kWds, "StatusCollector", "{spec: {combinedFields: [{name: n, type: COUNT}]}}",
+      {WorkspaceType::kWds, "StatusCollector", "{spec: {combinedFields: [{name: 'n', type: COUNT}]}}",
        true},
       {WorkspaceType::kWds, "StatusCollector",
-       "{spec: {combinedFields: [{name: n, type: MEDIAN}]}}", false},
+       "{spec: {combinedFields: [{name: 'n', type: MEDIAN}]}}", false},
       {WorkspaceType::kInventory, "Location",
        "{spec: {resource: {group: edge.kubestellar.io, version: v2alpha1, resource: "
        "synctargets}, instanceSelector: {matchLabels: {id: a}}}}",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "openapi/defaults.h"
+#include "storage/object/problems.h"
 
 namespace mailroom::openapi {
 namespace {
@@ -15,7 +16,7 @@ bool IsSchemaUnion(const Schema& schema) {
 
 class Pruner {
  public:
-  std::vector<std::string> Take() && { return std::move(paths_); }
+  std::vector<std::string> Take() && { return std::move(paths_).Take(); }
 
   // A null schema declares nothing: members of objects go, scalars stay.
   void Prune(const Schema* schema, Json& value) {
@@ -57,7 +58,7 @@ class Pruner {
       } else if (schema != nullptr && schema->additional != nullptr) {
         Prune(schema->additional, *member);
       } else if (!keep) {
-        paths_.push_back(path_);
+        if (!paths_.full()) paths_.Add(CutText(path_, limits::kProblemPathBytes));
         erase = true;
       }
       path_.resize(length);
@@ -71,7 +72,7 @@ class Pruner {
   }
 
   std::string path_;
-  std::vector<std::string> paths_;
+  Problems paths_;
 };
 
 // What decoding a null into a list item or map value of a built-in type leaves there.

@@ -10,7 +10,8 @@
 namespace mailroom::openapi {
 
 // Removes members that the schema does not declare, returning their paths
-// (`spec.template.spec.containers[0].foo`). For custom resources this is pruning. Built-in
+// (`spec.template.spec.containers[0].foo`), of many only the first (limits::kProblemsTold), all the
+// same. For custom resources this is pruning. Built-in
 // metadata is checked too; apiVersion, kind and metadata of custom resources are kept.
 std::vector<std::string> PruneUnknown(const ResourceType& type, Json& object);
 // Removes explicit nulls as kube-apiserver's decoding does.

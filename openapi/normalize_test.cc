@@ -5,6 +5,7 @@
 #include "openapi/builtin.h"
 #include "openapi/crd.h"
 #include "openapi/normalize_quantity.h"
+#include "storage/object/limits.h"
 #include "storage/object/yaml.h"
 
 namespace mailroom::openapi {
@@ -39,7 +40,7 @@ struct PruneCase {
 TEST(Normalize, PrunesCustomResources) {
   const PruneCase cases[] = {
       {"{type: object, properties: {a: {type: string}}}",
-       "{a: x, b: y, c: {d: 1}}",
+       "{a: x, b: 'y', c: {d: 1}}",
        "{a: x}",
        {"spec.b", "spec.c"}},
       {"{type: object, properties: {a: {type: object}}}",
@@ -48,17 +49,17 @@ TEST(Normalize, PrunesCustomResources) {
        {"spec.a.b", "spec.a.c"}},
       {"{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: "
        "object}}}",
-       "{z: {y: 1}, a: {b: 1}}",
-       "{z: {y: 1}, a: {}}",
+       "{z: {'y': 1}, a: {b: 1}}",
+       "{z: {'y': 1}, a: {}}",
        {"spec.a.b"}},
       {"{type: object, additionalProperties: {type: object, properties: {a: {type: string}}}}",
-       "{k: {a: x, b: y}}",
+       "{k: {a: x, b: 'y'}}",
        "{k: {a: x}}",
        {"spec.k.b"}},
       {"{type: object, properties: {l: {type: array, items: {type: object, properties: {a: {type: "
        "string}}}}}}",
-       "{l: [{a: x}, {a: y, b: z}]}",
-       "{l: [{a: x}, {a: y}]}",
+       "{l: [{a: x}, {a: 'y', b: z}]}",
+       "{l: [{a: x}, {a: 'y'}]}",
        {"spec.l[1].b"}},
       {"{type: object, properties: {r: {type: object, x-kubernetes-embedded-resource: true, "
        "x-kubernetes-preserve-unknown-fields: true}}}",
@@ -83,7 +84,7 @@ kind: Deployment
 metadata: {name: a, labels: {any: thing}, foo: 1}
 spec:
   replica: 3
-  template: {spec: {containers: [{name: a, foo: b}], nodeSelector: {x: y}}}
+  template: {spec: {containers: [{name: a, foo: b}], nodeSelector: {x: 'y'}}}
 )");
   EXPECT_EQ(PruneUnknown(type, object),
             (std::vector<std::string>{"metadata.foo", "spec.replica",
@@ -92,7 +93,7 @@ spec:
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: a, labels: {any: thing}}
-spec: {template: {spec: {containers: [{name: a}], nodeSelector: {x: y}}}}
+spec: {template: {spec: {containers: [{name: a}], nodeSelector: {x: 'y'}}}}
 )"));
 }
 
@@ -108,7 +109,7 @@ spec:
         type: object
         properties:
           a: {type: object, additionalProperties: {type: string, wrong: 1}}
-          b: {type: string, default: {any: thing}, enum: [1, {x: y}]}
+          b: {type: string, default: {any: thing}, enum: [1, {x: 'y'}]}
           c: {type: array, items: {type: string}}
           d: {additionalProperties: true}
 )");
@@ -205,6 +206,22 @@ TEST(Quantity, HasOneSpelling) {
   for (const char* text : {"", "x", "1x", "1 Gi", "Gi", "1.2.3", "--1"}) {
     EXPECT_FALSE(IsQuantity(text)) << text;
   }
+}
+
+TEST(Normalize, PrunesEverythingAndTellsOfABoundedNumber) {
+  const ResourceType custom =
+      CustomType("{type: object, additionalProperties: {type: object, properties: {a: {type: string}}}}");
+  Json members = {{"a", "kept"}};
+  for (int i = 0; i < 20'000; ++i) members["u" + std::to_string(i)] = 1;
+  Json object = {{"spec", {{std::string(500'000, 'k'), members}, {"short", members}}}};
+  const auto told = PruneUnknown(custom, object);
+  for (const Json& entry : object["spec"]) EXPECT_EQ(entry, (Json{{"a", "kept"}}));
+  ASSERT_FALSE(told.empty());
+  EXPECT_LE(told.size(), limits::kProblemsTold);
+  for (const std::string& path : told) EXPECT_LE(path.size(), limits::kProblemPathBytes + 3);
+
+  Json usual = {{"spec", {{"k", {{"a", "x"}, {"b", 1}, {"c", 2}}}}}};
+  EXPECT_EQ(PruneUnknown(custom, usual), (std::vector<std::string>{"spec.k.b", "spec.k.c"}));
 }
 
 }  // namespace

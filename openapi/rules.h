@@ -10,7 +10,7 @@
 
 #include "openapi/cel/program.h"
 #include "openapi/schema.h"
-#include "storage/object/status.h"
+#include "storage/object/problems.h"
 
 namespace mailroom::openapi {
 
@@ -46,7 +46,7 @@ bool HasRules(const Schema& root);
 
 // Field errors of a definition's rules: compilation and estimated cost. `tree` is the schema as
 // written, `path` where it stands. REQUIRES: the schema is structural.
-std::vector<Cause> CheckRules(const Json& tree, const std::string& path);
+Causes CheckRules(const Json& tree, const std::string& path);
 
 // All rules of one schema, ready to run.
 class Rules {
@@ -54,7 +54,7 @@ class Rules {
   // `root` must outlive this.
   explicit Rules(const Schema& root) : root_(root) {}
   // Field errors of the object; with `old`, those of parts that did not change are left out.
-  std::vector<Cause> Check(const Json& object, const Json* old) const;
+  Causes Check(const Json& object, const Json* old) const;
 
  private:
   friend class RuleRunner;

@@ -36,7 +36,7 @@ std::string RuleText(const CelRule& rule) {
 
 class RuleChecker {
  public:
-  std::vector<Cause> Run(const Schema& root, const std::string& path) {
+  Causes Run(const Schema& root, const std::string& path) {
     Visit(root, path, "selfType", 1, "");
     if (total_ <= limits::kCelSchemaEstimate) return std::move(causes_);
     std::stable_sort(costly_.begin(), costly_.end(),
@@ -72,7 +72,7 @@ class RuleChecker {
     }
     for (const Property& property : node.properties) {
       if (property.schema->is_object_meta) continue;
-      Visit(*property.schema, path + ".properties[" + property.name + "]",
+      Visit(*property.schema, EntryPath(path + ".properties", property.name),
             name + "." + property.name, count, uncorrelated);
     }
     if (node.items != nullptr) {
@@ -149,12 +149,12 @@ class RuleChecker {
   RuleTypes types_;
   std::uint64_t total_ = 0;
   std::vector<std::pair<std::string, std::uint64_t>> costly_;
-  std::vector<Cause> causes_;
+  Causes causes_;
 };
 
 }  // namespace
 
-std::vector<Cause> CheckRules(const Json& tree, const std::string& path) {
+Causes CheckRules(const Json& tree, const std::string& path) {
   SchemaSet set;
   auto root = RootSchemaFromOpenApi(tree, set);
   if (!root.ok()) return {};

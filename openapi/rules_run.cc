@@ -34,7 +34,7 @@ class RuleRunner {
   };
 
   void Visit(const Rules::Place& place, const Pair& at, const std::string& path) {
-    if (at.value->is_null() || stopped_) return;
+    if (at.value->is_null() || stopped_ || causes_.full()) return;
     Node(place, at, path);
     if (stopped_) return;
     if (at.value->is_array() && place.items != nullptr) {
@@ -44,7 +44,7 @@ class RuleRunner {
     }
   }
 
-  std::vector<Cause> causes_;
+  Causes causes_;
 
  private:
   void Members(const Rules::Place& place, const Pair& at, const std::string& path) {
@@ -64,7 +64,7 @@ class RuleRunner {
       if (below == nullptr) continue;
       Pair inner{&member, has_old ? Find(*at.old, {name}) : nullptr, &at};
       Visit(*below, inner,
-            keyed ? path + "[" + name + "]" : path.empty() ? name : path + "." + name);
+            keyed ? EntryPath(path, name) : MemberPath(path, name));
       if (stopped_) return;
     }
   }
@@ -84,7 +84,7 @@ class RuleRunner {
         const auto found = old_items.find(KeyOf(schema, item));
         if (found != old_items.end()) inner.old = found->second;
       }
-      Visit(*place.items, inner, path + "[" + std::to_string(i) + "]");
+      Visit(*place.items, inner, ElementPath(path, i));
     }
   }
 
@@ -263,7 +263,7 @@ std::unique_ptr<Rules::Place> Rules::Compile(const Schema& node, const std::stri
   return place;
 }
 
-std::vector<Cause> Rules::Check(const Json& object, const Json* old) const {
+Causes Rules::Check(const Json& object, const Json* old) const {
   std::call_once(once_, [this] {
     RuleTypes types;
     places_ = Compile(root_, "selfType", types);

@@ -128,7 +128,7 @@ TEST(CrdRules, ReasonsAndFieldPaths) {
       "  b: {type: string}\n"
       "  c: {type: object, additionalProperties: {type: string}}\n";
   EXPECT_EQ(Refusal(schema), "");
-  EXPECT_EQ(Violations(schema, "{b: x, c: {d: y}}"),
+  EXPECT_EQ(Violations(schema, "{b: x, c: {d: 'y'}}"),
             "spec.a: Required value: a is missing\n"
             "spec.b: Forbidden: no b\n"
             "spec.c[d]: Duplicate value\n");
@@ -179,7 +179,7 @@ TEST(CrdRules, UnchangedPartsAreForgiven) {
       "properties:\n"
       "  a:\n"
       "    type: object\n"
-      "    properties: {n: {type: integer}, m: {type: integer}}\n"
+      "    properties: {'n': {type: integer}, m: {type: integer}}\n"
       "    x-kubernetes-validations:\n"
       "    - rule: self.n > 3\n"
       "  list:\n"
@@ -190,8 +190,8 @@ TEST(CrdRules, UnchangedPartsAreForgiven) {
       "      x-kubernetes-validations:\n"
       "      - rule: self > 3\n"
       "  b: {type: string}\n";
-  EXPECT_EQ(Violations(schema, "{a: {n: 1}, b: x}", "{a: {n: 1}}"), "");
-  EXPECT_EQ(Violations(schema, "{a: {n: 1, m: 2}}", "{a: {n: 1}}"),
+  EXPECT_EQ(Violations(schema, "{a: {'n': 1}, b: x}", "{a: {'n': 1}}"), "");
+  EXPECT_EQ(Violations(schema, "{a: {'n': 1, m: 2}}", "{a: {'n': 1}}"),
             "spec.a: Invalid value: failed rule: self.n > 3\n");
   EXPECT_EQ(Violations(schema, "{list: [1], b: x}", "{list: [1]}"), "");
   EXPECT_EQ(Violations(schema, "{list: [1, 4]}", "{list: [1]}"),

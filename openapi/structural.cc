@@ -30,7 +30,7 @@ const Json& PropertiesOf(const Json& tree) {
 }
 
 std::string Keyed(const std::string& path, std::string_view name) {
-  return path + ".properties[" + std::string(name) + "]";
+  return EntryPath(path + ".properties", name);
 }
 
 std::string Indexed(const std::string& path, std::string_view keyword, std::size_t i) {
@@ -44,7 +44,7 @@ bool IsIntOrStringPair(const Json& any_of) {
 
 class StructureChecker {
  public:
-  std::vector<Cause> Run(const Json& schema, const std::string& path) {
+  Causes Run(const Json& schema, const std::string& path) {
     Node(schema, Level::kRoot, path);
     Complete(schema, &schema, path, path);
     std::sort(causes_.begin(), causes_.end(), [](const Cause& a, const Cause& b) {
@@ -250,12 +250,12 @@ class StructureChecker {
     }
   }
 
-  std::vector<Cause> causes_;
+  Causes causes_;
 };
 
 }  // namespace
 
-std::vector<Cause> CheckStructure(const Json& schema, const std::string& path) {
+Causes CheckStructure(const Json& schema, const std::string& path) {
   return StructureChecker().Run(schema, path);
 }
 

@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "storage/object/json.h"
-#include "storage/object/status.h"
+#include "storage/object/problems.h"
 
 namespace mailroom::openapi {
 
 // Shape: every node has a type, junctors hold only value validations, metadata is not restricted
 // beyond its names. Sorted by text.
-std::vector<Cause> CheckStructure(const Json& schema, const std::string& path);
+Causes CheckStructure(const Json& schema, const std::string& path);
 // Keywords: what is not supported, list and map types, rules.
-std::vector<Cause> CheckKeywords(const Json& schema, const std::string& path);
+Causes CheckKeywords(const Json& schema, const std::string& path);
 // Default values: pruned and valid. REQUIRES: CheckStructure found nothing.
-std::vector<Cause> CheckDefaults(const Json& schema, const std::string& path);
+Causes CheckDefaults(const Json& schema, const std::string& path);
 
 }  // namespace mailroom::openapi

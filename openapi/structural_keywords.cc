@@ -18,7 +18,7 @@ const Json* ObjectAt(const Json& tree, std::string_view key) {
 }
 
 std::string Keyed(const std::string& path, std::string_view name) {
-  return path + ".properties[" + std::string(name) + "]";
+  return EntryPath(path + ".properties", name);
 }
 
 bool IsMetaMember(std::string_view name) {
@@ -35,7 +35,7 @@ bool HasLineBreak(std::string_view text) {
 
 class KeywordChecker {
  public:
-  std::vector<Cause> Run(const Json& schema, const std::string& path) {
+  Causes Run(const Json& schema, const std::string& path) {
     Place root;
     root.root = true;
     Node(schema, root, path);
@@ -290,11 +290,10 @@ class KeywordChecker {
     }
   }
 
-  std::vector<Cause> causes_;
+  Causes causes_;
 };
 
-void Defaults(const Json& tree, const Schema& node, const std::string& path,
-              std::vector<Cause>& causes) {
+void Defaults(const Json& tree, const Schema& node, const std::string& path, Causes& causes) {
   if (node.default_value) {
     ResourceType type;
     type.builtin = false;
@@ -305,7 +304,7 @@ void Defaults(const Json& tree, const Schema& node, const std::string& path,
       causes.push_back(InvalidValue(path + ".default", Rendered(*node.default_value),
                                     "must not have unknown fields"));
     }
-    std::vector<Cause> faults = CheckSchema(node, *node.default_value, nullptr, "");
+    Causes faults = CheckSchema(node, *node.default_value, nullptr, "");
     if (faults.empty() && HasRules(node)) {
       faults = openapi::Rules(node).Check(*node.default_value, nullptr);
     }
@@ -329,12 +328,12 @@ void Defaults(const Json& tree, const Schema& node, const std::string& path,
 
 }  // namespace
 
-std::vector<Cause> CheckKeywords(const Json& schema, const std::string& path) {
+Causes CheckKeywords(const Json& schema, const std::string& path) {
   return KeywordChecker().Run(schema, path);
 }
 
-std::vector<Cause> CheckDefaults(const Json& schema, const std::string& path) {
-  std::vector<Cause> causes;
+Causes CheckDefaults(const Json& schema, const std::string& path) {
+  Causes causes;
   SchemaSet set;
   auto root = SchemaFromOpenApi(schema, set);
   if (!root.ok()) return {InvalidValue(path, "\"\"", root.error().message())};

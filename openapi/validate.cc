@@ -12,11 +12,11 @@ namespace mailroom::openapi {
 namespace {
 
 // Resources inside custom resources carry their own identity.
-void CheckEmbedded(const Schema& schema, const Json& value, const std::string& path,
-                   std::vector<Cause>& causes) {
+void CheckEmbedded(const Schema& schema, const Json& value, const std::string& path, Causes& causes) {
+  if (causes.full()) return;
   if (value.is_array() && schema.items != nullptr) {
     for (std::size_t i = 0; i < value.size(); ++i) {
-      CheckEmbedded(*schema.items, value[i], path + "[" + std::to_string(i) + "]", causes);
+      CheckEmbedded(*schema.items, value[i], ElementPath(path, i), causes);
     }
   }
   if (!value.is_object() || schema.is_object_meta) return;
@@ -26,17 +26,14 @@ void CheckEmbedded(const Schema& schema, const Json& value, const std::string& p
         causes.push_back(RequiredValue(path + "." + name, "must not be empty"));
       }
     }
-    for (Cause& cause :
-         ValidateLabels(Find(value, {"metadata", "labels"}), path + ".metadata.labels")) {
-      causes.push_back(std::move(cause));
-    }
+    causes.Add(ValidateLabels(Find(value, {"metadata", "labels"}), path + ".metadata.labels"));
   }
   for (const auto& [name, member] : value.items()) {
     if (!member.is_structured()) continue;
     const Property* property = schema.Find(name);
     const Schema* child = property != nullptr ? property->schema : schema.additional;
     if (child == nullptr) continue;
-    CheckEmbedded(*child, member, path.empty() ? name : path + "." + name, causes);
+    CheckEmbedded(*child, member, MemberPath(path, name), causes);
   }
 }
 
@@ -49,29 +46,29 @@ bool BlocksRules(const Cause& cause) {
   return false;
 }
 
-std::vector<Cause> ValidateCustom(const ResourceType& type, const Json& object, const Json* old) {
+Causes ValidateCustom(const ResourceType& type, const Json& object, const Json* old) {
   const Schema& schema = *type.schema;
-  std::vector<Cause> causes;
+  Causes causes;
   CheckEmbedded(schema, object, "", causes);
-  for (Cause& cause : CheckSchema(schema, object, old, "")) causes.push_back(std::move(cause));
+  causes.Add(CheckSchema(schema, object, old, ""));
   if (old == nullptr || CheckLists(schema, *old, "").empty()) {
-    for (Cause& cause : CheckLists(schema, object, "")) causes.push_back(std::move(cause));
+    causes.Add(CheckLists(schema, object, ""));
   }
   if (type.rules == nullptr) return causes;
-  if (std::any_of(causes.begin(), causes.end(), BlocksRules)) {
+  if (causes.full() || std::any_of(causes.begin(), causes.end(), BlocksRules)) {
     causes.push_back(InvalidValue("<nil>", "null",
                                   "some validation rules were not checked because the object was "
                                   "invalid; correct the existing errors to complete validation"));
     return causes;
   }
-  for (Cause& cause : type.rules->Check(object, old)) causes.push_back(std::move(cause));
+  causes.Add(type.rules->Check(object, old));
   return causes;
 }
 
 }  // namespace
 
-std::vector<Cause> ValidateObject(const ResourceType& type, const Json& object, const Json* old,
-                                  std::string_view subresource) {
+Causes ValidateObject(const ResourceType& type, const Json& object, const Json* old,
+                      std::string_view subresource) {
   if (type.schema == nullptr) return {};
   if (!type.builtin) return ValidateCustom(type, object, old);
   return ValidateBuiltin(type, object, old, subresource);

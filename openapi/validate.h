@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "openapi/resource_type.h"
+#include "storage/object/problems.h"
 #include "storage/object/result.h"
 
 namespace mailroom::openapi {
@@ -21,16 +22,16 @@ std::optional<std::string> CheckBuiltinTypes(const ResourceType& type, const Jso
                                              Decoder decoder = Decoder::kJson);
 // Field errors of the object by schema (custom resources) or kind rules (built-ins). `old` is
 // null on create; with it, unchanged invalid parts are tolerated (ratcheting). What may change
-// can depend on the subresource that is written.
-std::vector<Cause> ValidateObject(const ResourceType& type, const Json& object, const Json* old,
-                                  std::string_view subresource = "");
+// can depend on the subresource that is written. Of many errors the first are told (Causes).
+Causes ValidateObject(const ResourceType& type, const Json& object, const Json* old,
+                      std::string_view subresource = "");
 // metadata.name, labels, annotations, ownerReferences, finalizers. `old` is null on create.
-std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object, const Json* old);
+Causes ValidateMetadata(const ResourceType& type, const Json& object, const Json* old);
 // Texts of Warning headers for an object that is accepted; `old` is null on create.
 std::vector<std::string> WarningsFor(const ResourceType& type, const Json& object, const Json* old,
                                      std::string_view subresource = "");
 // Keys and values of a labels object (null: none); `field` is its path.
-std::vector<Cause> ValidateLabels(const Json* labels, const std::string& field);
-std::vector<Cause> ValidateAnnotations(const Json* annotations, const std::string& field);
+Causes ValidateLabels(const Json* labels, const std::string& field);
+Causes ValidateAnnotations(const Json* annotations, const std::string& field);
 
 }  // namespace mailroom::openapi

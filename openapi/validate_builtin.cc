@@ -89,8 +89,7 @@ bool IsMissing(const Schema& schema, const Json* value) {
   return value->is_string() && value->get_ref<const std::string&>().empty();
 }
 
-void CheckEnum(const Schema& schema, const Json& value, const std::string& path,
-               std::vector<Cause>& causes) {
+void CheckEnum(const Schema& schema, const Json& value, const std::string& path, Causes& causes) {
   if (schema.enum_values.empty() || !value.is_string() || value == "") return;
   std::vector<std::string> supported;
   for (const Json& allowed : schema.enum_values) {
@@ -157,11 +156,11 @@ std::string DottedPath(Path path) {
   return out;
 }
 
-void CheckDeclared(const Schema& schema, const Json& value, const std::string& path,
-                   std::vector<Cause>& causes) {
+void CheckDeclared(const Schema& schema, const Json& value, const std::string& path, Causes& causes) {
+  if (causes.full()) return;
   if (value.is_array() && schema.items != nullptr) {
     for (std::size_t i = 0; i < value.size(); ++i) {
-      CheckDeclared(*schema.items, value[i], path + "[" + std::to_string(i) + "]", causes);
+      CheckDeclared(*schema.items, value[i], ElementPath(path, i), causes);
     }
     return;
   }
@@ -169,30 +168,29 @@ void CheckDeclared(const Schema& schema, const Json& value, const std::string& p
   if (!value.is_object() || schema.is_object_meta || schema.wire == Wire::kRaw) return;
   if (schema.additional != nullptr) {
     for (const auto& [name, member] : value.items()) {
-      CheckDeclared(*schema.additional, member, path + "[" + name + "]", causes);
+      CheckDeclared(*schema.additional, member, EntryPath(path, name), causes);
     }
     return;
   }
-  auto field_of = [&](const std::string& name) { return path.empty() ? name : path + "." + name; };
   for (const Property& property : schema.properties) {
     if (!property.required || property.schema->wire == Wire::kBool) continue;
     auto member = value.find(property.name);
     const Json* found = member == value.end() || member->is_null() ? nullptr : &*member;
     if (IsMissing(*property.schema, found) && !IsLenient(schema.name, property.name)) {
-      causes.push_back(RequiredValue(field_of(property.name)));
+      causes.push_back(RequiredValue(MemberPath(path, property.name)));
     }
   }
   for (const auto& [name, member] : value.items()) {
     const Property* property = schema.Find(name);
     if (property == nullptr || (path.empty() && name == "status")) continue;
     if (!member.is_structured() && property->schema->enum_values.empty()) continue;
-    CheckDeclared(*property->schema, member, field_of(name), causes);
+    CheckDeclared(*property->schema, member, MemberPath(path, name), causes);
   }
 }
 
-std::vector<Cause> ValidateBuiltin(const ResourceType& type, const Json& object, const Json* old,
-                                   std::string_view subresource) {
-  std::vector<Cause> causes;
+Causes ValidateBuiltin(const ResourceType& type, const Json& object, const Json* old,
+                       std::string_view subresource) {
+  Causes causes;
   if (type.gvk.group == "apiextensions.k8s.io") return causes;
   // Admission's own kinds say all of it themselves, in another order.
   if (type.gvk.group != "admissionregistration.k8s.io") {

@@ -10,7 +10,7 @@
 
 #include "openapi/resource_type.h"
 #include "storage/object/json_path.h"
-#include "storage/object/status.h"
+#include "storage/object/problems.h"
 
 namespace mailroom::openapi {
 
@@ -18,7 +18,7 @@ namespace mailroom::openapi {
 struct BuiltinCheck {
   const Json& object;
   const Json* old;  // null on create
-  std::vector<Cause>& causes;
+  Causes& causes;
   std::string_view subresource = "";  // that is written
 
   void Required(const std::string& field, std::string detail = "") const;
@@ -30,12 +30,11 @@ struct BuiltinCheck {
   void NonNegative(Path path) const;
 };
 
-std::vector<Cause> ValidateBuiltin(const ResourceType& type, const Json& object, const Json* old,
-                                   std::string_view subresource);
+Causes ValidateBuiltin(const ResourceType& type, const Json& object, const Json* old,
+                       std::string_view subresource);
 
 // Required members and enumerations by the type facts; status and metadata are passed over.
-void CheckDeclared(const Schema& schema, const Json& value, const std::string& path,
-                   std::vector<Cause>& causes);
+void CheckDeclared(const Schema& schema, const Json& value, const std::string& path, Causes& causes);
 // The array at `path`, or an empty one.
 const Json& ArrayAt(const Json& object, Path path);
 // `a.b.c`

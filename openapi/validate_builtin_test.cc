@@ -5,6 +5,7 @@
 #include "openapi/builtin.h"
 #include "openapi/normalize.h"
 #include "openapi/validate.h"
+#include "storage/object/limits.h"
 #include "storage/object/yaml.h"
 
 namespace mailroom::openapi {
@@ -52,7 +53,7 @@ struct Case {
 
 TEST(ValidateBuiltin, ChecksNewObjects) {
   const Case cases[] = {
-      {kConfigMap, "{data: {a.b-C_1: x}, binaryData: {y: eA==}}", {}},
+      {kConfigMap, "{data: {a.b-C_1: x}, binaryData: {'y': eA==}}", {}},
       {kConfigMap,
        "{data: {'a b': x}}",
        {"data[a b]: Invalid value: \"a b\": a valid config key must consist of alphanumeric "
@@ -92,7 +93,7 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
         "spec.containers[1].name: Duplicate value: \"a\""}},
       {kPod,
        "{spec: {volumes: [{name: v}], containers: [{name: a, image: i, volumeMounts: [{name: v, "
-       "mountPath: /x}, {name: w, mountPath: /x}], env: [{name: N, valueFrom: {configMapKeyRef: "
+       "mountPath: /x}, {name: w, mountPath: /x}], env: [{name: 'N', valueFrom: {configMapKeyRef: "
        "{name: c}}}]}]}}",
        {"spec.containers[0].env[0].valueFrom.configMapKeyRef.key: Required value",
         "spec.containers[0].volumeMounts[1].name: Not found: \"w\"",
@@ -199,14 +200,14 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
       {kEvent,
        "{metadata: {namespace: a}, involvedObject: {namespace: b}}",
        {"involvedObject.namespace: Invalid value: \"b\": does not match event.namespace"}},
-      {kEvent, "{metadata: {namespace: default}, involvedObject: {name: n}}", {}},
+      {kEvent, "{metadata: {namespace: default}, involvedObject: {name: 'n'}}", {}},
       {kNewEvent,
        "{metadata: {namespace: a}, regarding: {namespace: a}, type: Normal}",
        {"eventTime: Required value"}},
       {kApiService,
        "{spec: {group: e.com, version: v1, groupPriorityMinimum: 100, versionPriority: 10, "
        "service: "
-       "{name: s, namespace: n}}}",
+       "{name: s, namespace: 'n'}}}",
        {}},
       {kApiService,
        "{spec: {group: e.com, version: v1}}",
@@ -238,13 +239,13 @@ TEST(ValidateBuiltin, ChecksUpdates) {
   const Update cases[] = {
       {kConfigMap,
        "{immutable: true, data: {a: x}}",
-       "{immutable: true, data: {a: y}}",
+       "{immutable: true, data: {a: 'y'}}",
        {"data: Forbidden: field is immutable when `immutable` is set"}},
       {kConfigMap,
        "{immutable: true, data: {a: x}}",
        "{data: {a: x}}",
        {"immutable: Forbidden: field is immutable when `immutable` is set"}},
-      {kConfigMap, "{data: {a: x}}", "{data: {a: y}, immutable: true}", {}},
+      {kConfigMap, "{data: {a: x}}", "{data: {a: 'y'}, immutable: true}", {}},
       {kSecret, "{}", "{type: other}", {"type: Invalid value: \"other\": field is immutable"}},
       {kPod,
        kOnePod,
@@ -305,6 +306,19 @@ TEST(ValidateBuiltin, ChecksUpdates) {
     ApplyDefaults(type, old);
     ApplyDefaults(type, object);
     EXPECT_EQ(Texts(ValidateObject(type, object, &old)), c.expected) << c.after;
+  }
+}
+
+TEST(ValidateBuiltin, ManyFaultsAreToldInFewBytes) {
+  Json data = Json::object();
+  for (int i = 0; i < 100'000; ++i) data["a b" + std::to_string(i)] = "";
+  EXPECT_EQ(ValidateObject(TypeOf(kConfigMap), {{"data", data}}, nullptr).size(), limits::kProblemsTold);
+
+  // Each element is looked at below a name of half a megabyte.
+  const Json reviewer = {{"spec", {{"request", ""}, {"extra", {{std::string(500'000, 'k'), Json(200'000, "x")}}}}}};
+  const ResourceType request = TypeOf({"certificates.k8s.io", "v1", "CertificateSigningRequest"});
+  for (const std::string& text : Texts(ValidateObject(request, reviewer, nullptr))) {
+    EXPECT_LT(text.size(), 2 * limits::kProblemValueBytes);
   }
 }
 

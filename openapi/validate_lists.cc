@@ -16,12 +16,11 @@ Json KeyOf(const Schema& schema, const Json& item) {
   return key;
 }
 
-void CheckUnique(const Schema& schema, const Json& list, const std::string& path,
-                 std::vector<Cause>& causes) {
+void CheckUnique(const Schema& schema, const Json& list, const std::string& path, Causes& causes) {
   const bool keyed = schema.list_type == ListType::kMap;
   for (std::size_t i = 0; i < list.size() && keyed; ++i) {
     if (list[i].is_object() || list[i].is_null()) continue;
-    causes.push_back(InvalidValue(path + "[" + std::to_string(i) + "]", Rendered(list[i]),
+    causes.push_back(InvalidValue(ElementPath(path, i), Rendered(list[i]),
                                   "must be an object for an array of list-type map"));
     return;
   }
@@ -32,18 +31,18 @@ void CheckUnique(const Schema& schema, const Json& list, const std::string& path
         keyed ? (list[i].is_object() ? KeyOf(schema, list[i]) : Json::object()) : list[i];
     // Each repeated value is reported once, at its second place.
     if (++seen[DumpJson(key)] == 2) {
-      causes.push_back(DuplicateValue(path + "[" + std::to_string(i) + "]", Rendered(key)));
+      causes.push_back(DuplicateValue(ElementPath(path, i), Rendered(key)));
     }
   }
 }
 
-void Walk(const Schema& schema, const Json& value, const std::string& path,
-          std::vector<Cause>& causes) {
+void Walk(const Schema& schema, const Json& value, const std::string& path, Causes& causes) {
+  if (causes.full()) return;
   if (value.is_array()) {
     if (schema.list_type != ListType::kAtomic) CheckUnique(schema, value, path, causes);
     if (schema.items == nullptr) return;
     for (std::size_t i = 0; i < value.size(); ++i) {
-      Walk(*schema.items, value[i], path + "[" + std::to_string(i) + "]", causes);
+      Walk(*schema.items, value[i], ElementPath(path, i), causes);
     }
     return;
   }
@@ -51,17 +50,17 @@ void Walk(const Schema& schema, const Json& value, const std::string& path,
   for (const auto& [name, member] : value.items()) {
     if (!member.is_structured()) continue;
     if (const Property* property = schema.Find(name)) {
-      Walk(*property->schema, member, path.empty() ? name : path + "." + name, causes);
+      Walk(*property->schema, member, MemberPath(path, name), causes);
     } else if (schema.additional != nullptr) {
-      Walk(*schema.additional, member, path + "[" + name + "]", causes);
+      Walk(*schema.additional, member, EntryPath(path, name), causes);
     }
   }
 }
 
 }  // namespace
 
-std::vector<Cause> CheckLists(const Schema& schema, const Json& value, const std::string& path) {
-  std::vector<Cause> causes;
+Causes CheckLists(const Schema& schema, const Json& value, const std::string& path) {
+  Causes causes;
   Walk(schema, value, path, causes);
   return causes;
 }

@@ -58,7 +58,7 @@ Complaints KindComplaints(const ResourceType& type, const Json& object, const st
   return {};
 }
 
-void CheckName(const ResourceType& type, const Json& object, std::vector<Cause>& causes) {
+void CheckName(const ResourceType& type, const Json& object, Causes& causes) {
   const NameCheck check = CheckFor(type);
   if (std::string prefix = StringAt(object, {"metadata", "generateName"}); !prefix.empty()) {
     // A suffix follows, so a dash may stand at the end.
@@ -75,7 +75,7 @@ void CheckName(const ResourceType& type, const Json& object, std::vector<Cause>&
   AddInvalid(causes, "metadata.name", name, KindComplaints(type, object, name));
 }
 
-void CheckNamespace(const ResourceType& type, const Json& object, std::vector<Cause>& causes) {
+void CheckNamespace(const ResourceType& type, const Json& object, Causes& causes) {
   const std::string ns = StringAt(object, {"metadata", "namespace"});
   if (!type.namespaced) {
     if (!ns.empty()) {
@@ -95,12 +95,13 @@ std::string LowerCase(std::string text) {
   return text;
 }
 
-void CheckOwners(const Json& object, std::vector<Cause>& causes) {
+void CheckOwners(const Json& object, Causes& causes) {
   const std::string field = "metadata.ownerReferences";
   const Json* owners = Find(object, {"metadata", "ownerReferences"});
   if (owners == nullptr || !owners->is_array()) return;
-  std::string controller;
+  std::string controller, shown;
   for (const Json& owner : *owners) {
+    if (causes.full()) return;
     const std::string api_version = StringAt(owner, {"apiVersion"});
     const std::string kind = StringAt(owner, {"kind"});
     const std::string name = StringAt(owner, {"name"});
@@ -119,7 +120,8 @@ void CheckOwners(const Json& object, std::vector<Cause>& causes) {
     }
     if (!BoolAt(owner, {"controller"})) continue;
     if (!controller.empty()) {
-      causes.push_back(InvalidValue(field, Rendered(*owners),
+      if (shown.empty()) shown = CutText(Rendered(*owners), limits::kProblemValueBytes);
+      causes.push_back(InvalidValue(field, shown,
                                     "Only one reference can have Controller set to true. Found "
                                     "\"true\" in references for " +
                                         controller + " and " + kind + "/" + name));
@@ -138,7 +140,7 @@ bool WantsKubeFinalizers(const ResourceType& type) {
 }
 
 void CheckFinalizers(const ResourceType& type, const Json& object, const Json* old,
-                     std::vector<Cause>& causes) {
+                     Causes& causes) {
   const std::string field = "metadata.finalizers";
   const auto finalizers = StringsAt(object, {"metadata", "finalizers"});
   bool orphan = false, foreground = false;
@@ -172,7 +174,7 @@ void CheckFinalizers(const ResourceType& type, const Json& object, const Json* o
                          list + "}"));
 }
 
-void CheckUnchanged(const Json& object, const Json& old, std::vector<Cause>& causes) {
+void CheckUnchanged(const Json& object, const Json& old, Causes& causes) {
   for (const char* member : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
                              "deletionGracePeriodSeconds"}) {
     CheckImmutable(causes, std::string("metadata.") + member, Find(object, {"metadata", member}),
@@ -182,10 +184,11 @@ void CheckUnchanged(const Json& object, const Json& old, std::vector<Cause>& cau
 
 }  // namespace
 
-std::vector<Cause> ValidateLabels(const Json* labels, const std::string& field) {
-  std::vector<Cause> causes;
+Causes ValidateLabels(const Json* labels, const std::string& field) {
+  Causes causes;
   if (labels == nullptr || !labels->is_object()) return causes;
   for (const auto& [key, value] : labels->items()) {
+    if (causes.full()) break;
     AddInvalid(causes, field, key, CheckQualifiedName(key));
     if (!value.is_string()) continue;
     if (std::string why = CheckLabelValue(value.get<std::string>()); !why.empty()) {
@@ -195,8 +198,8 @@ std::vector<Cause> ValidateLabels(const Json* labels, const std::string& field) 
   return causes;
 }
 
-std::vector<Cause> ValidateAnnotations(const Json* annotations, const std::string& field) {
-  std::vector<Cause> causes;
+Causes ValidateAnnotations(const Json* annotations, const std::string& field) {
+  Causes causes;
   if (annotations == nullptr || !annotations->is_object()) return causes;
   std::size_t bytes = 0;
   for (const auto& [key, value] : annotations->items()) {
@@ -210,8 +213,8 @@ std::vector<Cause> ValidateAnnotations(const Json* annotations, const std::strin
   return causes;
 }
 
-std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object, const Json* old) {
-  std::vector<Cause> causes;
+Causes ValidateMetadata(const ResourceType& type, const Json& object, const Json* old) {
+  Causes causes;
   if (!type.builtin) {
     // Nothing below may meet a label that is not text.
     if (auto fault = CheckBuiltinTypes(type, object)) {
@@ -225,11 +228,8 @@ std::vector<Cause> ValidateMetadata(const ResourceType& type, const Json& object
   } else {
     CheckUnchanged(object, *old, causes);
   }
-  auto add = [&causes](std::vector<Cause> more) {
-    for (Cause& cause : more) causes.push_back(std::move(cause));
-  };
-  add(ValidateLabels(Find(object, {"metadata", "labels"}), "metadata.labels"));
-  add(ValidateAnnotations(Find(object, {"metadata", "annotations"}), "metadata.annotations"));
+  causes.Add(ValidateLabels(Find(object, {"metadata", "labels"}), "metadata.labels"));
+  causes.Add(ValidateAnnotations(Find(object, {"metadata", "annotations"}), "metadata.annotations"));
   CheckOwners(object, causes);
   CheckFinalizers(type, object, old, causes);
   return causes;

@@ -3,6 +3,7 @@
 #include "openapi/crd.h"
 #include "openapi/validate.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 #include "storage/object/yaml.h"
 
 namespace mailroom::openapi {
@@ -41,27 +42,27 @@ TEST(Metadata, ChecksNewObjects) {
     std::vector<std::string> expected;
   };
   const Case cases[] = {
-      {config, "{name: a.b-1, namespace: n}", {}},
+      {config, "{name: a.b-1, namespace: 'n'}", {}},
       {config,
-       "{namespace: n}",
+       "{namespace: 'n'}",
        {"metadata.name: Required value: name or generateName is required"}},
       {config,
-       "{name: A_b, namespace: n}",
+       "{name: A_b, namespace: 'n'}",
        {"metadata.name: Invalid value: \"A_b\": " + kSubdomain}},
       {config, "{name: a}", {"metadata.namespace: Required value"}},
       {space,
-       "{name: a, namespace: n}",
+       "{name: a, namespace: 'n'}",
        {"metadata.namespace: Forbidden: not allowed on this type"}},
       {space, "{name: a.b}", {"metadata.name: Invalid value: \"a.b\": must not contain dots"}},
       {service,
-       "{name: 1a, namespace: n}",
+       "{name: 1a, namespace: 'n'}",
        {"metadata.name: Invalid value: \"1a\": a DNS-1035 label must consist of lower case "
         "alphanumeric characters or '-', start with an alphabetic character, and end with an "
         "alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
         "'[a-z]([-a-z0-9]*[a-z0-9])?')"}},
       {role, "{name: 'system:x'}", {}},
       {role, "{name: a/b}", {"metadata.name: Invalid value: \"a/b\": may not contain '/'"}},
-      {config, "{name: a-x, generateName: a-, namespace: n}", {}},
+      {config, "{name: a-x, generateName: a-, namespace: 'n'}", {}},
       {custom,
        "{name: a, labels: {'a b': c}}",
        {"metadata.labels: Invalid value: \"a b\": name part must consist of alphanumeric "
@@ -70,10 +71,10 @@ TEST(Metadata, ChecksNewObjects) {
         "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"}},
       {custom, "{name: a, annotations: {'Foo.Example/Bar': x}}", {}},
       {custom,
-       "{name: a, ownerReferences: [{apiVersion: v1, kind: K, name: n}]}",
+       "{name: a, ownerReferences: [{apiVersion: v1, kind: K, name: 'n'}]}",
        {"metadata.ownerReferences.uid: Invalid value: \"\": must not be empty"}},
       {custom,
-       "{name: a, ownerReferences: [{apiVersion: v1, kind: K, name: n, uid: u, controller: true}, "
+       "{name: a, ownerReferences: [{apiVersion: v1, kind: K, name: 'n', uid: u, controller: true}, "
        "{apiVersion: v1, kind: L, name: m, uid: v, controller: true}]}",
        {"metadata.ownerReferences: Invalid value: "
         "[{\"apiVersion\":\"v1\",\"controller\":true,\"kind\":\"K\",\"name\":\"n\",\"uid\":\"u\"},"
@@ -170,6 +171,23 @@ TEST(Metadata, ChecksUpdates) {
   Set(object, {"metadata", "uid"}, "v");
   EXPECT_EQ(Texts(ValidateMetadata(type, object, &old)),
             std::vector<std::string>{"metadata.uid: Invalid value: \"v\": field is immutable"});
+}
+
+TEST(Metadata, ManyFaultsAreToldInFewBytes) {
+  const ResourceType config = TypeOf("", "ConfigMap", true);
+  Json owners = Json::array();
+  for (int i = 0; i < 5000; ++i) {
+    owners.push_back({{"apiVersion", "v1"}, {"kind", "K"}, {"name", "n" + std::to_string(i)}, {"uid", "u"}, {"controller", true}});
+  }
+  const Json object = {{"metadata", {{"name", "a"}, {"namespace", "ns"}, {"ownerReferences", owners}}}};
+  const auto causes = Texts(ValidateMetadata(config, object, nullptr));
+  EXPECT_EQ(causes.size(), limits::kProblemsTold);
+  for (const std::string& text : causes) EXPECT_LT(text.size(), 2 * limits::kProblemValueBytes);
+  EXPECT_TRUE(causes.front().ends_with("in references for K/n0 and K/n1")) << causes.front();
+
+  Json labels = Json::object();
+  for (int i = 0; i < 50'000; ++i) labels["bad key " + std::to_string(i)] = "v";
+  EXPECT_EQ(ValidateLabels(&labels, "metadata.labels").size(), limits::kProblemsTold);
 }
 
 }  // namespace

@@ -172,14 +172,14 @@ Cause NotSupported(std::string field, const Json& value,
   return UnsupportedValue(std::move(field), Rendered(value), supported);
 }
 
-void AddInvalid(std::vector<Cause>& causes, const std::string& field, const Json& value,
+void AddInvalid(Causes& causes, const std::string& field, const Json& value,
                 const Complaints& complaints) {
   for (const std::string& complaint : complaints) {
     causes.push_back(InvalidValue(field, Rendered(value), complaint));
   }
 }
 
-void CheckImmutable(std::vector<Cause>& causes, const std::string& field, const Json* value,
+void CheckImmutable(Causes& causes, const std::string& field, const Json* value,
                     const Json* old_value) {
   static const Json kNull;
   const Json& now = value == nullptr ? kNull : *value;

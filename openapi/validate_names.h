@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "storage/object/json.h"
-#include "storage/object/status.h"
+#include "storage/object/problems.h"
 
 namespace mailroom::openapi {
 
@@ -33,10 +33,10 @@ std::string RenderedNumber(double value);
 // "Unsupported value", naming the supported ones in the order given.
 Cause NotSupported(std::string field, const Json& value, const std::vector<std::string>& supported);
 // One Invalid cause per complaint.
-void AddInvalid(std::vector<Cause>& causes, const std::string& field, const Json& value,
+void AddInvalid(Causes& causes, const std::string& field, const Json& value,
                 const Complaints& complaints);
 // "field is immutable" when the values differ; absent members are null.
-void CheckImmutable(std::vector<Cause>& causes, const std::string& field, const Json* value,
+void CheckImmutable(Causes& causes, const std::string& field, const Json* value,
                     const Json* old_value);
 
 }  // namespace mailroom::openapi

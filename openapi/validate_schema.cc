@@ -14,12 +14,12 @@ namespace {
 // Errors found so far and how many checks ran; of several failing alternatives the one in which
 // most checks ran is the one reported.
 struct Findings {
-  std::vector<Cause> causes;
+  Causes causes;
   int matches = 0;
 
   bool ok() const { return causes.empty(); }
   void Merge(Findings other) {
-    for (Cause& cause : other.causes) causes.push_back(std::move(cause));
+    causes.Add(std::move(other.causes));
     matches += other.matches;
   }
 };
@@ -84,10 +84,6 @@ std::size_t CodePoints(const std::string& text) {
   std::size_t count = 0;
   for (char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   return count;
-}
-
-std::string Child(const std::string& path, std::string_view member) {
-  return path.empty() ? std::string(member) : path + "." + std::string(member);
 }
 
 // A bound is printed as a whole number beside a whole number.
@@ -243,10 +239,10 @@ class Checker {
       if (keyed) {
         for (const Json& item : *old) old_items.emplace(KeyOf(schema, item), &item);
       }
-      for (std::size_t i = 0; i < value.size(); ++i) {
+      for (std::size_t i = 0; i < value.size() && !found.causes.full(); ++i) {
         const auto same = keyed ? old_items.find(KeyOf(schema, value[i])) : old_items.end();
         found.Merge(Check(*schema.items, value[i], same == old_items.end() ? nullptr : same->second,
-                          path + "[" + std::to_string(i) + "]"));
+                          ElementPath(path, i)));
       }
     }
     const auto size = static_cast<std::int64_t>(value.size());
@@ -276,16 +272,17 @@ class Checker {
       const Property* property = schema.Find(name);
       const Schema* child = property != nullptr ? property->schema : schema.additional;
       if (child == nullptr) continue;
+      if (found.causes.full()) return;
       const Json* old_member = old_object == nullptr ? nullptr : Find(*old_object, {name});
       if (path.empty() && (name == "apiVersion" || name == "kind")) old_member = nullptr;
       if (child->is_object_meta) {
-        CheckMetadata(*child, member, old_member, Child(path, name), found);
+        CheckMetadata(*child, member, old_member, MemberPath(path, name), found);
       } else {
-        found.Merge(Check(*child, member, old_member, Child(path, name)));
+        found.Merge(Check(*child, member, old_member, MemberPath(path, name)));
       }
     }
     for (const std::string& name : schema.required) {
-      if (!value.contains(name)) found.causes.push_back(RequiredValue(Child(path, name)));
+      if (!value.contains(name)) found.causes.push_back(RequiredValue(MemberPath(path, name)));
     }
   }
 
@@ -297,7 +294,7 @@ class Checker {
       const Property* property = schema.Find(name);
       if (member == nullptr || property == nullptr) continue;
       const Json* old_member = old == nullptr ? nullptr : Find(*old, {name});
-      found.Merge(Check(*property->schema, *member, old_member, Child(path, name)));
+      found.Merge(Check(*property->schema, *member, old_member, MemberPath(path, name)));
     }
   }
 
@@ -361,8 +358,7 @@ class Checker {
 
 }  // namespace
 
-std::vector<Cause> CheckSchema(const Schema& schema, const Json& value, const Json* old,
-                               const std::string& path) {
+Causes CheckSchema(const Schema& schema, const Json& value, const Json* old, const std::string& path) {
   return Checker().Check(schema, value, old, path).causes;
 }
 

@@ -7,16 +7,15 @@
 #include <vector>
 
 #include "openapi/schema.h"
-#include "storage/object/status.h"
+#include "storage/object/problems.h"
 
 namespace mailroom::openapi {
 
 // Errors of `value`; `path` is where it stands. With `old`, errors of parts that did not change
 // are left out.
-std::vector<Cause> CheckSchema(const Schema& schema, const Json& value, const Json* old,
-                               const std::string& path);
+Causes CheckSchema(const Schema& schema, const Json& value, const Json* old, const std::string& path);
 // Duplicates in lists of type set and map.
-std::vector<Cause> CheckLists(const Schema& schema, const Json& value, const std::string& path);
+Causes CheckLists(const Schema& schema, const Json& value, const std::string& path);
 
 // Whether `text` has a string format; formats that are not known accept everything.
 bool HasFormat(std::string_view format, const std::string& text);

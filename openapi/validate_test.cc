@@ -5,6 +5,7 @@
 #include "openapi/builtin.h"
 #include "openapi/crd.h"
 #include "openapi/validate_schema.h"
+#include "storage/object/limits.h"
 #include "storage/object/yaml.h"
 
 namespace mailroom::openapi {
@@ -37,7 +38,7 @@ TEST(Validate, ChecksCustomResources) {
   const Case cases[] = {
       {"{type: object, required: [x]}", "{}", {"spec.x: Required value"}},
       {"{type: object, properties: {x: {type: integer}}}",
-       "{x: y}",
+       "{x: 'y'}",
        {"spec.x: Invalid value: \"string\": spec.x in body must be of type integer: \"string\""}},
       {"{type: object, properties: {x: {type: integer}}}", "{x: 1.0}", {}},
       {"{type: object, properties: {x: {type: integer}}}",
@@ -103,7 +104,7 @@ TEST(Validate, ChecksCustomResources) {
       {"{type: object, properties: {a: {type: string}, b: {type: string}}, oneOf: [{required: "
        "[a]}, "
        "{required: [b]}]}",
-       "{a: x, b: y}",
+       "{a: x, b: 'y'}",
        {"<nil>: Invalid value: \"\": \"spec\" must validate one and only one schema (oneOf). Found "
         "2 "
         "valid alternatives"}},
@@ -131,8 +132,8 @@ TEST(Validate, ChecksCustomResources) {
        "{x: [a, b, a, a]}",
        {"spec.x[2]: Duplicate value: \"a\""}},
       {"{type: object, properties: {x: {type: array, x-kubernetes-list-type: map, "
-       "x-kubernetes-list-map-keys: [n], items: {type: object, properties: {n: {type: string}}}}}}",
-       "{x: [{n: a}, {n: b}, {n: a}]}",
+       "x-kubernetes-list-map-keys: ['n'], items: {type: object, properties: {'n': {type: string}}}}}}",
+       "{x: [{'n': a}, {'n': b}, {'n': a}]}",
        {"spec.x[2]: Duplicate value: {\"n\":\"a\"}"}},
       {"{type: object, properties: {r: {type: object, x-kubernetes-embedded-resource: true, "
        "x-kubernetes-preserve-unknown-fields: true}}}",
@@ -157,7 +158,7 @@ TEST(Validate, ToleratesUnchangedParts) {
       "3}}}";
   const char* kKeyed =
       "{type: object, properties: {l: {type: array, x-kubernetes-list-type: map, "
-      "x-kubernetes-list-map-keys: [n], items: {type: object, properties: {n: {type: string}, v: "
+      "x-kubernetes-list-map-keys: ['n'], items: {type: object, properties: {'n': {type: string}, v: "
       "{type: integer, maximum: 3}}}}}}";
   const char* kPlain =
       "{type: object, properties: {l: {type: array, items: {type: integer, maximum: 3}}}}";
@@ -167,12 +168,12 @@ TEST(Validate, ToleratesUnchangedParts) {
        "{a: 9, b: 1}",
        "{a: 8, b: 1}",
        {"spec.a: Invalid value: 8: spec.a in body should be less than or equal to 3"}},
-      {kKeyed, "{l: [{n: x, v: 9}]}", "{l: [{n: y, v: 1}, {n: x, v: 9}]}", {}},
+      {kKeyed, "{l: [{'n': x, v: 9}]}", "{l: [{'n': 'y', v: 1}, {'n': x, v: 9}]}", {}},
       {kPlain,
        "{l: [9]}",
        "{l: [9, 1]}",
        {"spec.l[0]: Invalid value: 9: spec.l[0] in body should be less than or equal to 3"}},
-      {kKeyed, "{l: [{n: x}, {n: x}]}", "{l: [{n: x}, {n: x}, {n: y}]}", {}},
+      {kKeyed, "{l: [{'n': x}, {'n': x}]}", "{l: [{'n': x}, {'n': x}, {'n': 'y'}]}", {}},
   };
   for (const Case& c : cases) {
     const Json old = {{"spec", Yaml(c.before)}}, object = {{"spec", Yaml(c.after)}};
@@ -262,6 +263,22 @@ TEST(Validate, NamesWrongTypesOfBuiltins) {
     type.schema = BuiltinKind(c.gvk);
     EXPECT_EQ(CheckBuiltinTypes(type, Yaml(c.object)).value_or(""), c.expected) << c.object;
   }
+}
+
+TEST(Validate, ManyFaultsAreToldInFewBytes) {
+  const ResourceType type = CustomType(
+      "{type: object, additionalProperties: {type: array, items: {type: object, x-kubernetes-embedded-resource: true, "
+      "properties: {apiVersion: {type: string}, kind: {type: string}, metadata: {type: object}, i: {type: integer}}}}}");
+  const Json item = {{"apiVersion", "v1"}, {"kind", "K"}, {"i", "no number"}};
+  const Json items(50'000, item);
+  const Json object = {{"spec", {{std::string(500'000, 'k'), items}}}};
+  const auto causes = Texts(ValidateObject(type, object, nullptr));
+  EXPECT_EQ(causes.size(), limits::kProblemsTold);
+  for (const std::string& text : causes) EXPECT_LT(text.size(), 2 * limits::kProblemValueBytes);
+  EXPECT_EQ(Texts(ValidateObject(type, {{"spec", {{"a", Json(2, item)}}}}, nullptr)),
+            (std::vector<std::string>{
+                "spec.a[0].i: Invalid value: \"string\": spec.a[0].i in body must be of type integer: \"string\"",
+                "spec.a[1].i: Invalid value: \"string\": spec.a[1].i in body must be of type integer: \"string\""}));
 }
 
 }  // namespace

@@ -248,11 +248,12 @@ std::optional<std::string> CheckMetadataTypes(const Schema& schema, const Json& 
   if (schema.is_object_meta) {
     auto fault = TypeChecker(Decoder::kJson).Run(schema, value);
     if (!fault) return std::nullopt;
-    return path + ": Invalid value: " + DumpJson(value) + ": " + *fault;
+    return path + ": Invalid value: " + CutText(DumpJson(value), limits::kProblemValueBytes) + ": " +
+           *fault;
   }
   if (value.is_array() && schema.items != nullptr) {
     for (std::size_t i = 0; i < value.size(); ++i) {
-      const std::string at = path + "[" + std::to_string(i) + "]";
+      const std::string at = ElementPath(path, i);
       if (auto fault = CheckMetadataTypes(*schema.items, value[i], at)) return fault;
     }
   }
@@ -262,7 +263,7 @@ std::optional<std::string> CheckMetadataTypes(const Schema& schema, const Json& 
     const Schema* child = property != nullptr ? property->schema : schema.additional;
     const bool inside = child != nullptr && (member.is_structured() || child->is_object_meta);
     if (!inside) continue;
-    const std::string at = path.empty() ? name : path + "." + name;
+    const std::string at = MemberPath(path, name);
     if (auto fault = CheckMetadataTypes(*child, member, at)) return fault;
   }
   return std::nullopt;

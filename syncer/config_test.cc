@@ -49,7 +49,7 @@ TEST(Selection, Wants) {
       {"single objects",
        {"  namespacedObjects:\n"
         "  - {group: apps, resource: deployments, apiVersion: v1, objectsByNamespace: "
-        "[{namespace: a, names: [x, y]}, {namespace: b, names: ['*']}, {namespace: c, names: []}, "
+        "[{namespace: a, names: [x, 'y']}, {namespace: b, names: ['*']}, {namespace: c, names: []}, "
         "{namespace: a, names: [z]}]}"},
        {{kDeployments, "a", "x", true},
         {kDeployments, "a", "z", true},

@@ -71,7 +71,7 @@ class RemovalTest : public ::testing::Test {
                .report = {mailbox_.client(), Clock::Real(), [] {}, [] { return Json::object(); }}} {
     Select(
         "[{group: example.com, resource: widgets, apiVersion: v1, "
-        "objectsByNamespace: [{namespace: n, names: [w]}]}]");
+        "objectsByNamespace: [{namespace: 'n', names: [w]}]}]");
     mailbox_.Answer("/api/v1/namespaces/kube-system", "{metadata: {uid: m1}}");
     mailbox_.Miss(kWidgetPath, NotFound("widgets", "example.com", "w"));
   }
@@ -156,7 +156,7 @@ TEST_F(RemovalTest, ACrdWaitsForItsInstances) {
       "names: {plural: widgets}, versions: [{name: v0, served: false}, {name: v1, served: "
       "true}]}}");
   const Place place{kCrds, "", "widgets.example.com"};
-  wec_.Answer("/apis/example.com/v1/widgets", "{items: [{metadata: {name: w, namespace: n}}]}");
+  wec_.Answer("/apis/example.com/v1/widgets", "{items: [{metadata: {name: w, namespace: 'n'}}]}");
   EXPECT_FALSE(Removal(parts_).Remove(place, "apiextensions.k8s.io/v1", crd).ok());
   EXPECT_TRUE(wec_.deleted().empty());
   wec_.Answer("/apis/example.com/v1/widgets", "{items: []}");
@@ -178,7 +178,7 @@ TEST_F(RemovalTest, ANamespaceWithOthersObjectsStays) {
   wec_.Answer(in + "serviceaccounts", "{items: [{metadata: {name: default}}]}");
   wec_.Answer(in + "pods",
               "{items: [{metadata: {name: p, ownerReferences: [{controller: true}]}}]}");
-  const Json ns = *ParseYaml("{metadata: {name: n, uid: x}}");
+  const Json ns = *ParseYaml("{metadata: {name: 'n', uid: x}}");
   const Place place{kNamespaces, "", "n"};
   const auto kept = Removal(parts_).Remove(place, "v1", ns);
   ASSERT_FALSE(kept.ok());

@@ -24,7 +24,7 @@ apiVersion: apps/v1
 kind: Deployment
 metadata:
   name: web
-  namespace: n
+  namespace: 'n'
   uid: u
   resourceVersion: "7"
   generation: 3
@@ -52,7 +52,7 @@ status: {replicas: 1}
   }
   Erase(rest, {"metadata", "labels", kSyncedLabel});
   EXPECT_EQ(rest, Yaml("{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: "
-                       "n, labels: {a: b}, annotations: {keep: me}}, spec: {replicas: 2}}"));
+                       "'n', labels: {a: b}, annotations: {keep: me}}, spec: {replicas: 2}}"));
   EXPECT_EQ(OwnerOf(body, kDeployments, kIdentity), Owner::kOurs);
 }
 
@@ -76,7 +76,7 @@ TEST(DesiredBody, NamespacesKeepNoSpec) {
 
 TEST(OwnerOf, Table) {
   const Json ours = DesiredBody(
-      Yaml("{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: n}}"),
+      Yaml("{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: 'n'}}"),
       kDeployments, kIdentity);
   EXPECT_EQ(OwnerOf(ours, kDeployments, kIdentity), Owner::kOurs);
   EXPECT_EQ(OwnerOf(ours, {"extensions", "deployments"}, kIdentity), Owner::kNobody);
@@ -106,14 +106,14 @@ TEST(Project, HoldsEverythingDesired) {
       {"nested", "{a: {b: 1, c: 2}}", "{a: {c: 2}}", true},
       {"other value", "{a: 1}", "{a: 2}", false},
       {"missing member", "{b: 1}", "{a: 1}", false},
-      {"scalars in order", "{a: [x, y]}", "{a: [x, y]}", true},
-      {"scalars in another order", "{a: [y, x]}", "{a: [x, y]}", false},
-      {"extra scalar", "{a: [x, y]}", "{a: [x]}", false},
+      {"scalars in order", "{a: [x, 'y']}", "{a: [x, 'y']}", true},
+      {"scalars in another order", "{a: ['y', x]}", "{a: [x, 'y']}", false},
+      {"extra scalar", "{a: [x, 'y']}", "{a: [x]}", false},
       {"defaults in a named element", "{c: [{name: x, image: i, pullPolicy: Always}]}",
        "{c: [{name: x, image: i}]}", true},
       {"injected element", "{c: [{name: sidecar}, {name: x, image: i}]}",
        "{c: [{name: x, image: i}]}", true},
-      {"missing element", "{c: [{name: y, image: i}]}", "{c: [{name: x, image: i}]}", false},
+      {"missing element", "{c: [{name: 'y', image: i}]}", "{c: [{name: x, image: i}]}", false},
       {"ports by number", "{p: [{containerPort: 80, protocol: TCP}]}", "{p: [{containerPort: 80}]}",
        true},
       {"unnamed elements by place", "{r: [{verbs: [get], x: 1}, {verbs: [list]}]}",

@@ -23,7 +23,7 @@ metadata:
   creationTimestamp: "2030-01-01T00:00:00Z"
   generateName: special
   finalizers: [a/b]
-  ownerReferences: [{kind: X, name: x, uid: y, apiVersion: v1}]
+  ownerReferences: [{kind: X, name: x, uid: 'y', apiVersion: v1}]
   managedFields: [{manager: kubectl}]
   labels: {app: special}
   annotations:

@@ -204,6 +204,13 @@ TEST(Informer, Scenes) {
         Whole(List(9, {Item("a", 1), Item("b", 9)})), Hold()},
        {"+a@1", "+b@9"},
        {"a", "b"}},
+      {"an object that cannot be read is nonsense too, not a deletion",
+       {Whole(List(1, {Item("a", 1)})),
+        Watch({R"({"type":"MODIFIED","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a",)"
+               R"("namespace":"n","resourceVersion":"2","labels":{"l":1}}}})" "\n"}),
+        Whole(List(3, {Item("a", 3)})), Hold()},
+       {"+a@1", "~a@3"},
+       {"a"}},
       {"deletion of an unknown object is silent",
        {Whole(List(1, {})), Hold({Event("DELETED", "x", 2), Event("ADDED", "a", 3)})},
        {"+a@3"},

@@ -40,7 +40,10 @@ Result<Item> DecodeItem(Json tree, const ItemShape& shape) {
   key.ns = StringAt(tree, {"metadata", "namespace"});
   key.name = StringAt(tree, {"metadata", "name"});
   if (key.name.empty()) return Internal("an item has no name");
-  return Item(std::move(key), Object::Make(tree, RevisionOf(tree)));
+  ObjectPtr object = Object::Make(tree, RevisionOf(tree));
+  // Taken for an item, nothing would be taken for a deletion.
+  if (object == nullptr) return Internal("an item's metadata is not of the shape of metadata");
+  return Item(std::move(key), std::move(object));
 }
 
 Result<ListPage> DecodePage(std::string_view body, ItemShape& shape) {

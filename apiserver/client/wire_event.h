@@ -22,7 +22,7 @@ struct ItemShape {
   bool all_workspaces = false;  // take the key's workspace from the annotation
 };
 
-// InternalError when `tree` is not an object with a name.
+// InternalError when `tree` is not an object with a name, or its labels are no texts.
 Result<Item> DecodeItem(Json tree, const ItemShape& shape);
 
 struct ListPage {

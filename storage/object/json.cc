@@ -5,6 +5,7 @@
 #include "storage/object/json_reader.h"
 #include "storage/object/json_text.h"
 #include "storage/object/limits.h"
+#include "storage/object/problems.h"
 
 namespace mailroom {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 class TreeBuilder final : public nlohmann::json_sax<Json> {
  public:
   Json root;
-  std::vector<std::string> duplicates;
+  Problems duplicates;
   std::string error;
 
   bool null() override { return Put(nullptr); }
@@ -29,7 +30,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     Frame& top = stack_.back();
     auto [it, fresh] = top.node->emplace(name, nullptr);
     if (!fresh) {
-      duplicates.push_back(PathOf(name));
+      if (!duplicates.full()) duplicates.Add(PathOf(name));
       it.value() = nullptr;
     }
     top.slot = &it.value();
@@ -57,12 +58,12 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     std::string path;
     for (const Frame& frame : stack_) {
       if (frame.node->is_array()) {
-        path += "[" + std::to_string(frame.node->size() - 1) + "]";
+        path = ElementPath(path, frame.node->size() - 1);
       } else if (&frame != &stack_.back()) {
-        path += (path.empty() ? "" : ".") + frame.name;
+        path = MemberPath(path, frame.name);
       }
     }
-    return path + (path.empty() ? "" : ".") + leaf;
+    return MemberPath(path, leaf);
   }
 
   Json* Place(Json value) {
@@ -102,6 +103,8 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
 
 Result<ParsedJson> ParseJsonStrict(std::string_view text) {
   if (std::optional<Json> plain = ReadPlainJson(text)) return ParsedJson{std::move(*plain), {}};
+  // The library passes over a byte order mark; Go's decoder does not, nor does the standard want it.
+  if (text.starts_with("\xef\xbb\xbf")) return BadRequest("a byte order mark is no JSON");
   TreeBuilder builder;
   bool ok = false;
   try {
@@ -110,7 +113,7 @@ Result<ParsedJson> ParseJsonStrict(std::string_view text) {
     builder.error = e.what();
   }
   if (!ok) return BadRequest(builder.error.empty() ? "invalid JSON" : builder.error);
-  return ParsedJson{std::move(builder.root), std::move(builder.duplicates)};
+  return ParsedJson{std::move(builder.root), std::move(builder.duplicates).Take()};
 }
 
 Result<Json> ParseJson(std::string_view text) {

@@ -48,6 +48,39 @@ TEST(JsonPath, FindsSetsAndErases) {
   EXPECT_EQ(FindDotted(tree, ".spec.l")->size(), 3u);
 }
 
+TEST(Json, TellsOfABoundedNumberOfDuplicatesInFewBytes) {
+  // Each key below a long one is given twice, and one of them a hundred thousand times.
+  std::string inner;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string key = "\"k" + std::to_string(i) + "\":0,";
+    inner += key + key;
+  }
+  for (int i = 0; i < 100'000; ++i) inner += "\"a\":0,";
+  inner += "\"a\":7";
+  const std::string text = "{\"" + std::string(1'000'000, 'n') + "\":{" + inner + "},\"x\":[{\"y\":1,\"y\":2}]}";
+  const auto parsed = ParseJsonStrict(text);
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->value.begin()->at("a"), 7) << "the last value still wins";
+  ASSERT_FALSE(parsed->duplicates.empty());
+  std::size_t bytes = 0;
+  for (const std::string& path : parsed->duplicates) bytes += path.size();
+  EXPECT_LE(parsed->duplicates.size(), limits::kProblemsTold);
+  EXPECT_LE(bytes, limits::kProblemsTold * (limits::kProblemPathBytes + 3));
+
+  std::string many = "{\"a\":0,\"a\":0,\"a\":0,";
+  for (int i = 0; i < 300; ++i) many += "\"b" + std::to_string(i) + "\":0,\"b" + std::to_string(i) + "\":0,";
+  const auto distinct = ParseJsonStrict(many + "\"z\":0}")->duplicates;
+  EXPECT_EQ(distinct.size(), limits::kProblemsTold);
+  EXPECT_EQ(distinct[0], "a");
+  EXPECT_EQ(distinct[1], "b0") << "a key is told of once, however often it is given";
+}
+
+TEST(Json, RefusesAByteOrderMark) {
+  EXPECT_FALSE(ParseJson("\xef\xbb\xbf{}").ok());
+  EXPECT_FALSE(ParseJsonStrict("\xef\xbb\xbf{\"a\":1}").ok());
+  EXPECT_EQ(*ParseJson("\"\xef\xbb\xbf\""), "\xef\xbb\xbf") << "a character like others, inside";
+}
+
 TEST(Clock, FormatsAndParsesTimes) {
   auto time = std::chrono::system_clock::time_point(std::chrono::microseconds(1'700'000'000'123'456));
   EXPECT_EQ(FormatTime(time), "2023-11-14T22:13:20Z");

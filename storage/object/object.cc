@@ -128,9 +128,10 @@ std::string Object::Encode(const Json& tree) {
     out += '}';
   };
   out += ",\"metadata\":{";
+  static const Json kUndescribed = Json::object();
   const auto metadata = tree.find("metadata");
   const bool described = metadata != tree.end() && metadata->is_object();
-  members(described ? *metadata : Json::object(), true, {"resourceVersion"});
+  members(described ? *metadata : kUndescribed, true, {"resourceVersion"});
   members(tree, false, {"apiVersion", "kind", "metadata"});
   return out;
 }

@@ -1,11 +1,13 @@
 #include "storage/object/status.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <unordered_set>
 
 #include "storage/object/json.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
+#include "storage/object/problems.h"
 
 namespace mailroom {
 namespace {
@@ -48,11 +50,15 @@ StatusDetails Details(std::string_view resource, std::string_view group, std::st
   return details;
 }
 
+// More than a value's length, for faults of an expression quote lines of it.
+constexpr std::size_t kDetailBytes = 8 * limits::kProblemValueBytes;
+
 Cause FieldCause(std::string_view reason, std::string_view text, std::string field,
                  const std::string& rendered_value, const std::string& detail) {
   std::string message(text);
-  if (!rendered_value.empty()) message += ": " + rendered_value;
-  if (!detail.empty()) message += ": " + detail;
+  if (!rendered_value.empty()) message += ": " + CutText(rendered_value, limits::kProblemValueBytes);
+  if (!detail.empty()) message += ": " + CutText(detail, kDetailBytes);
+  if (field.size() > limits::kProblemPathBytes) field = CutText(field, limits::kProblemPathBytes);
   return {std::string(reason), std::move(message), std::move(field)};
 }
 
@@ -320,14 +326,16 @@ std::string Quoted(std::string_view text) {
 
 Status Invalid(std::string_view kind, std::string_view group, std::string_view name,
                std::vector<Cause> causes) {
-  std::vector<std::string> texts;
+  if (causes.size() > limits::kProblemsTold) causes.resize(limits::kProblemsTold);
+  std::string joined;
+  std::unordered_set<std::string> told;
   for (const Cause& cause : causes) {
     std::string text = cause.field.empty() ? cause.message : cause.field + ": " + cause.message;
-    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+    if (told.contains(text)) continue;
+    joined += (told.empty() ? "" : ", ") + text;
+    told.insert(std::move(text));
   }
-  std::string joined;
-  for (std::size_t i = 0; i < texts.size(); ++i) joined += (i ? ", " : "") + texts[i];
-  if (texts.size() > 1) joined = "[" + joined + "]";
+  if (told.size() > 1) joined = "[" + joined + "]";
   StatusDetails details = Details(kind, group, name);
   details.causes = std::move(causes);
   return {Reason::kInvalid,

@@ -4,6 +4,7 @@
 
 #include "storage/object/json.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 
 namespace mailroom {
 namespace {
@@ -26,6 +27,24 @@ TEST(Status, InvalidJoinsCausesAndDropsRepeats) {
             "Widget.example.com \"w\" is invalid: [spec.a: Required value, spec.x: Invalid value: "
             "\"v\": bad]");
   EXPECT_EQ(two.code(), 422);
+}
+
+TEST(Status, InvalidTellsOfABoundedNumberOfCausesInFewBytes) {
+  std::vector<Cause> causes;
+  for (int i = 0; i < 300'000; ++i) {
+    causes.push_back(InvalidValue("data[k" + std::to_string(i) + "]", "\"k\"", "bad"));
+  }
+  const Status many = Invalid("ConfigMap", "", "a", std::move(causes));
+  EXPECT_EQ(many.details().causes.size(), limits::kProblemsTold);
+  EXPECT_TRUE(many.message().starts_with("ConfigMap \"a\" is invalid: [data[k0]: Invalid value: \"k\": bad, data[k1]: "));
+  EXPECT_TRUE(many.message().ends_with("data[k99]: Invalid value: \"k\": bad]"));
+
+  const std::string long_text(1'000'000, 'x');
+  const Cause cause = InvalidValue(long_text, Quoted(long_text), long_text);
+  EXPECT_LT(cause.field.size() + cause.message.size(), 64u * 1024);
+  EXPECT_TRUE(cause.field.ends_with("x..."));
+  const std::string usual(limits::kProblemValueBytes - 2, 'x');
+  EXPECT_EQ(InvalidValue("a", Quoted(usual), "b").message, "Invalid value: \"" + usual + "\": b");
 }
 
 TEST(Status, UnsupportedValuesAreListedAsGiven) {

@@ -4,11 +4,13 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <sstream>
 
 #include "storage/object/limits.h"
+#include "storage/object/problems.h"
+#include "storage/object/yaml_scalar.h"
 
 namespace mailroom {
 namespace {
@@ -16,7 +18,7 @@ namespace {
 // Converts one document, counting nodes so that the work per body is bounded.
 class Converter {
  public:
-  std::vector<std::string> duplicates;
+  Problems duplicates;
 
   Result<Json> Convert(const YAML::Node& node, std::size_t depth) {
     if (depth > limits::kJsonDepth) return BadRequest("error decoding YAML: exceeded max depth");
@@ -24,7 +26,7 @@ class Converter {
     switch (node.Type()) {
       case YAML::NodeType::Map: return Map(node, depth);
       case YAML::NodeType::Sequence: return Sequence(node, depth);
-      case YAML::NodeType::Scalar: return Scalar(node);
+      case YAML::NodeType::Scalar: return Value(node);
       default: return Json(nullptr);
     }
   }
@@ -34,18 +36,25 @@ class Converter {
     Json out = Json::object();
     for (const auto& pair : node) {
       if (!pair.first.IsScalar()) return BadRequest("error decoding YAML: map keys must be scalars");
-      const std::string& key = pair.first.Scalar();
-      if (key == "<<" && pair.first.Tag() != "!") {
+      if (pair.first.Scalar() == "<<" && pair.first.Tag() != "!") {
         return BadRequest("error decoding YAML: merge keys are not supported");
       }
+      const Json given = TRY(Scalar(pair.first));
+      const Json text = KeyOfScalar(given);
+      if (text.is_null()) return BadRequest("error decoding YAML: unsupported map key");
+      const std::string& key = text.get_ref<const std::string&>();
       Json value = TRY(Convert(pair.second, depth + 1));
-      if (out.contains(key)) {
-        duplicates.push_back("line " + std::to_string(pair.first.Mark().line + 1) + ": key " +
-                             Quoted(key) + " already set in map");
-      }
-      out[key] = std::move(value);
+      const auto [member, fresh] = out.emplace(key, nullptr);
+      if (!fresh) NoteDuplicate(pair.first, given.is_string() ? Quoted(key) : key);
+      *member = std::move(value);
     }
     return out;
+  }
+
+  void NoteDuplicate(const YAML::Node& key, const std::string& shown) {
+    if (duplicates.full()) return;
+    duplicates.Add("line " + std::to_string(key.Mark().line + 1) + ": key " +
+                   CutText(shown, limits::kProblemPathBytes) + " already set in map");
   }
 
   Result<Json> Sequence(const YAML::Node& node, std::size_t depth) {
@@ -63,61 +72,21 @@ class Converter {
     if (!tag.empty() && tag != "?" && !tag.starts_with("tag:yaml.org,2002:")) {
       return BadRequest("error decoding YAML: tag " + tag + " is not supported");
     }
-    return Plain(text);
+    return PlainScalar(text);
   }
 
-  static Json Plain(const std::string& text) {
-    if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") {
-      return nullptr;
+  // The original writes values as JSON before it decodes them: there are no infinities there, and what
+  // has no fraction is an integer.
+  Result<Json> Value(const YAML::Node& node) {
+    constexpr double kExact = 9007199254740992.0;  // 2^53
+    Json value = TRY(Scalar(node));
+    if (!value.is_number_float()) return value;
+    const double number = value.get<double>();
+    if (!std::isfinite(number)) {
+      return BadRequest("error decoding YAML: json: unsupported value: " + node.Scalar());
     }
-    for (const char* yes : {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"}) {
-      if (text == yes) return true;
-    }
-    for (const char* no : {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"}) {
-      if (text == no) return false;
-    }
-    return Number(text);
-  }
-
-  static Json Number(const std::string& text) {
-    const char first = text.front();
-    if (first != '-' && first != '+' && first != '.' && (first < '0' || first > '9')) return text;
-    std::string_view digits = text;
-    const bool negative = digits.front() == '-';
-    if (digits.front() == '-' || digits.front() == '+') digits.remove_prefix(1);
-    int base = 10;
-    if (digits.starts_with("0x")) base = 16;
-    if (digits.starts_with("0o")) base = 8;
-    if (digits.starts_with("0b")) base = 2;
-    if (base != 10) {
-      digits.remove_prefix(2);
-    } else if (digits.size() > 1 && digits.front() == '0' &&
-               digits.find_first_not_of("01234567") == std::string_view::npos) {
-      base = 8;
-    }
-    std::uint64_t magnitude = 0;
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude,
-                                        base);
-    if (error == std::errc() && end == digits.data() + digits.size() && !digits.empty()) {
-      if (!negative) {
-        if (magnitude <= static_cast<std::uint64_t>(INT64_MAX)) {
-          return static_cast<std::int64_t>(magnitude);
-        }
-        return magnitude;
-      }
-      if (magnitude <= static_cast<std::uint64_t>(INT64_MAX)) {
-        return -static_cast<std::int64_t>(magnitude);
-      }
-    }
-    if (text.find_first_not_of("0123456789+-.eE") != std::string::npos ||
-        text.find_first_of("0123456789") == std::string::npos) {
-      return text;
-    }
-    double value = 0;
-    const char* start = text.data() + (first == '+' ? 1 : 0);
-    auto [float_end, float_error] = std::from_chars(start, text.data() + text.size(), value);
-    if (float_error == std::errc() && float_end == text.data() + text.size()) return value;
-    return text;
+    if (std::fabs(number) > kExact || number != std::trunc(number)) return value;
+    return Json(static_cast<std::int64_t>(number));
   }
 
   std::size_t nodes_ = 0;
@@ -234,7 +203,7 @@ Result<std::vector<ParsedJson>> Load(std::string_view text) {
     for (const YAML::Node& node : YAML::LoadAll(copy)) {
       Converter converter;
       Json value = TRY(converter.Convert(node, 1));
-      out.push_back({std::move(value), std::move(converter.duplicates)});
+      out.push_back({std::move(value), std::move(converter.duplicates).Take()});
     }
     return out;
   } catch (const YAML::Exception& e) {
@@ -260,6 +229,7 @@ bool NeedsQuotes(const std::string& text) {
   for (std::string_view line_break : {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
     if (text.find(line_break) != std::string::npos) return true;
   }
+  if (MayMisleadOthers(text)) return true;
   auto parsed = Load(text);
   return !parsed.ok() || parsed->size() != 1 || parsed->front().value != Json(text);
 }
@@ -307,15 +277,26 @@ void EmitMember(const Json& value, std::size_t indent, std::string& out) {
   Emit(value, value.is_array() ? indent : indent + 2, out, false);
 }
 
+constexpr std::size_t kSimpleKey = 128;  // bytes; go-yaml writes longer ones so, and 1024 is the most read
+
+// With the colon behind it. Bare, a key of that name would ask to merge what it holds.
+void EmitKey(const std::string& key, std::size_t indent, std::string& out) {
+  const bool simple = key.size() <= kSimpleKey;
+  if (!simple) out += "? ";
+  out += key == "<<" || NeedsQuotes(key) ? YamlQuote(key) : key;
+  if (!simple) out.append("\n").append(indent, ' ');
+  out += ':';
+}
+
 void Emit(const Json& value, std::size_t indent, std::string& out, bool in_sequence) {
   if (value.is_object() && !value.empty()) {
     bool first = in_sequence;
     for (const auto& [key, member] : value.items()) {
       if (!first) out.append(indent, ' ');
       first = false;
-      EmitScalar(Json(key), out);
-      out += ':';
-      EmitMember(member, indent, out);
+      EmitKey(key, indent, out);
+      // Below a question mark even a list is moved in.
+      EmitMember(member, indent + (key.size() > kSimpleKey ? 2 : 0), out);
     }
   } else if (value.is_array() && !value.empty()) {
     bool first = in_sequence;

@@ -18,7 +18,7 @@ TEST(Yaml, ResolvesScalars) {
            {"a: 'yes'", R"({"a":"yes"})"}, {"a:", R"({"a":null})"}, {"a: ~", R"({"a":null})"},
            {"a: v1.2", R"({"a":"v1.2"})"}, {"a: 1.2.3", R"({"a":"1.2.3"})"},
            {"a: 0x10", R"({"a":16})"}, {"a: 010", R"({"a":8})"}, {"a: 25%", R"({"a":"25%"})"},
-           {"a: 2023-01-01", R"({"a":"2023-01-01"})"}, {"- x\n- y", R"(["x","y"])"},
+           {"a: 2023-01-01", R"({"a":"2023-01-01"})"}, {"- x\n- z", R"(["x","z"])"},
            {"a: |\n  l1\n  l2\n", R"({"a":"l1\nl2\n"})"}, {"{\"a\":{\"b\":[1,null]}}",
            R"({"a":{"b":[1,null]}})"}, {"a: 100m", R"({"a":"100m"})"},
            {"1: x", R"({"1":"x"})"}, {"a: +5", R"({"a":5})"}, {"a: .5", R"({"a":0.5})"},
@@ -27,6 +27,84 @@ TEST(Yaml, ResolvesScalars) {
     ASSERT_TRUE(parsed.ok()) << c.yaml;
     EXPECT_EQ(DumpJson(*parsed), c.json) << c.yaml;
   }
+}
+
+// What sigs.k8s.io/yaml, as of Kubernetes 1.36, makes of the same texts.
+TEST(Yaml, ResolvesScalarsAsTheOriginal) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"y", "true"}, {"Y", "true"}, {"n", "false"}, {"N", "false"}, {"NO", "false"}, {"On", "true"},
+      {"tRue", R"("tRue")"}, {"1_000", "1000"}, {"-1_000", "-1000"}, {"1_", "1"}, {"1__0", "10"},
+      {"0_1", "1"}, {"0_8", "8"}, {"_1", R"("_1")"}, {"0x_1f", "31"}, {"0X1f", "31"}, {"-0x10", "-16"},
+      {"0b11", "3"}, {"-0b11", "-3"}, {"0B11", "3"}, {"0b1_1", "3"}, {"0o17", "15"}, {"0O17", "15"},
+      {"017", "15"}, {"-017", "-15"}, {"09", "9"}, {"08.5", "8.5"}, {"1_0.5", "10.5"},
+      {"-9223372036854775808", "-9223372036854775808"}, {"9223372036854775808", "9223372036854775808"},
+      {"-0b1000000000000000000000000000000000000000000000000000000000000000", "-9223372036854775808"},
+      {"1e3", "1000"}, {"1_000e3", "1000000"}, {"1.", "1"}, {"+.5", "0.5"}, {"-.5", "-0.5"}, {".1e5", "10000"},
+      {".5_5", "0.55"}, {"._1", R"("._1")"}, {".e1", R"(".e1")"}, {"1e400", R"("1e400")"}, {"1e", R"("1e")"},
+      {"0b", R"("0b")"}, {"0x", R"("0x")"}, {"0x1p4", R"("0x1p4")"}, {"0b1e3", R"("0b1e3")"}, {"inf", R"("inf")"},
+      {"+Inf", R"("+Inf")"}, {"NaN", R"("NaN")"}, {"+", R"("+")"}, {".", R"(".")"}, {"1:30", R"("1:30")"},
+      {"<<", R"("<<")"}, {"=", R"("=")"}, {"00", "0"}, {"-0", "0"}, {"0xfffffffffffffffff", R"("0xfffffffffffffffff")"}};
+  for (const auto& [text, json] : cases) {
+    const auto parsed = ParseYaml("a: " + std::string(text) + "\n");
+    ASSERT_TRUE(parsed.ok()) << text;
+    EXPECT_EQ(DumpJson(*parsed), R"({"a":)" + std::string(json) + "}") << text;
+  }
+  EXPECT_TRUE(ParseYaml("-9223372036854775808")->is_number_integer());
+  for (const char* text : {".inf", "+.Inf", "-.INF", ".nan"}) {
+    EXPECT_FALSE(ParseYaml("a: " + std::string(text)).ok()) << text;
+  }
+}
+
+TEST(Yaml, MakesTextsOfKeysAsTheOriginal) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"y", "true"}, {"no", "false"}, {"1_000", "1000"}, {"0x10", "16"}, {"1e3", "1000"}, {"1_000e3", "1e+06"},
+      {"10.5", "10.5"}, {".inf", ".inf"}, {"-.Inf", "-.inf"}, {"18446744073709551616", "1.8446744e+19"},
+      {"'y'", "y"}, {"2001-01-01", "2001-01-01"}};
+  for (const auto& [text, key] : cases) {
+    const auto parsed = ParseYaml(std::string(text) + ": x\n");
+    ASSERT_TRUE(parsed.ok()) << text;
+    EXPECT_EQ(DumpJson(*parsed), "{" + JsonQuote(key) + R"(:"x"})") << text;
+  }
+  for (const char* text : {"~: x", "null: x", "18446744073709551615: x"}) {
+    EXPECT_FALSE(ParseYaml(text).ok()) << text;
+  }
+  EXPECT_EQ(ParseYamlStrict("y: 1\nyes: 2\n")->duplicates,
+            (std::vector<std::string>{"line 2: key true already set in map"}));
+}
+
+TEST(Yaml, QuotesWhatOthersWouldTakeForSomethingElse) {
+  for (const char* text : {"y", "Y", "n", "N", "no", ".inf", "-.Inf", ".nan", "1_000", "0b11", "-9223372036854775808",
+                           "1:30", "2001-01-01", "2001-01-01T00:00:00Z", "1e3", "~", "09"}) {
+    EXPECT_EQ(DumpYaml({{"a", text}}), "a: \"" + std::string(text) + "\"\n");
+    EXPECT_EQ(DumpYaml({{text, "a"}}), "\"" + std::string(text) + "\": a\n");
+  }
+  for (const char* text : {"<<", "_1", "inf", "1e400", "2001", "2001-01-01x", "1:99", "a:b"}) {
+    EXPECT_EQ(*ParseYaml(DumpYaml({{"a", text}})), (Json{{"a", text}})) << text;
+  }
+  EXPECT_EQ(DumpYaml({{"a", "<<"}}), "a: <<\n");
+  EXPECT_EQ(DumpYaml({{"<<", "a"}}), "\"<<\": a\n") << "not a request to merge";
+}
+
+TEST(Yaml, WritesLongKeysSoThatTheyCanBeRead) {
+  const std::string key(2000, 'k');
+  const Json values[] = {1, "x", Json::array({1, {{key, 2}}}), {{key, {{"a", {1}}}}, {"b", 3}}, Json::array(), "a\nb"};
+  for (const Json& value : values) {
+    const Json tree = {{key, value}, {key + " #", value}, {"list", {{{key, value}, {"z", value}}, value}}};
+    const auto again = ParseYaml(DumpYaml(tree));
+    ASSERT_TRUE(again.ok()) << DumpJson(value) << again.error().message();
+    EXPECT_EQ(*again, tree) << DumpJson(value);
+  }
+  EXPECT_EQ(DumpYaml({{std::string(129, 'k'), 1}}), "? " + std::string(129, 'k') + "\n: 1\n");
+}
+
+TEST(Yaml, TellsOfABoundedNumberOfDuplicates) {
+  const std::string long_key = "? " + std::string(100'000, 'k') + "\n: 1\n";
+  std::string text = long_key + long_key;
+  for (int i = 0; i < 2000; ++i) text += "k" + std::to_string(i % 1000) + ": 1\n";
+  const auto parsed = ParseYamlStrict(text);
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->duplicates.size(), limits::kProblemsTold);
+  for (const std::string& line : parsed->duplicates) EXPECT_LT(line.size(), 2 * limits::kProblemPathBytes);
 }
 
 TEST(Yaml, RefusesWhatCouldExplodeOrSurprise) {

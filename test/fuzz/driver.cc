@@ -15,10 +15,10 @@ void Run(const std::string& input) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
 }
 
-// One small change: a byte, a cut, a repeated or foreign piece.
+// One small change: a byte, a cut, a foreign piece, one that is repeated once or very often.
 std::string Mutate(const std::vector<std::string>& seeds, std::string text, std::mt19937& random) {
   const std::size_t at = text.empty() ? 0 : random() % text.size();
-  switch (random() % 6) {
+  switch (random() % 7) {
     case 0:
       if (!text.empty()) text[at] = static_cast<char>(random() % 256);
       break;
@@ -36,6 +36,13 @@ std::string Mutate(const std::vector<std::string>& seeds, std::string text, std:
     case 4:
       text.insert(at, 1 + random() % 64, "{[\"\\,:=!()&*- \n"[random() % 15]);
       break;
+    case 5: {
+      const std::string piece = text.substr(at, 1 + random() % 16);
+      for (std::size_t times = random() % 256; times > 0 && text.size() < kMaxBytes; --times) {
+        text.insert(at, piece);
+      }
+      break;
+    }
     default:
       text.resize(at);
   }

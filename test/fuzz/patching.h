@@ -7,6 +7,7 @@
 #include "openapi/catalog.h"
 #include "openapi/normalize.h"
 #include "openapi/validate.h"
+#include "storage/object/limits.h"
 #include "test/fuzz/fuzz.h"
 
 inline std::optional<std::pair<mailroom::Json, mailroom::Json>> FuzzDocuments(std::string_view text) {
@@ -30,7 +31,7 @@ inline bool FuzzNormalize(mailroom::Json& object) {
   if (!object.is_object()) return false;
   mailroom::openapi::DropNulls(type, object);
   if (mailroom::openapi::CheckBuiltinTypes(type, object)) return false;
-  mailroom::openapi::PruneUnknown(type, object);
+  FUZZ_CHECK(mailroom::openapi::PruneUnknown(type, object).size() <= mailroom::limits::kProblemsTold);
   mailroom::openapi::ApplyDefaults(type, object);
   return true;
 }
