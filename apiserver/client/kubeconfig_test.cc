@@ -30,7 +30,7 @@ class Kubeconfig : public ::testing::Test {
                      "users: [{name: u, user: " +
                      user +
                      "}]\n"
-                     "contexts: [{name: c, context: {cluster: k, user: u, namespace: n}}]\n");
+                     "contexts: [{name: c, context: {cluster: k, user: u, namespace: 'n'}}]\n");
   }
   std::filesystem::path folder_;
 };
