@@ -8,6 +8,7 @@
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
 #include "test/support/test_hub.h"
+#include "test/support/thread_cpu.h"
 
 namespace mailroom {
 namespace {
@@ -128,9 +129,9 @@ TEST_F(BadInput, OfVeryManyFaultsAFewAreTold) {
   };
   for (const auto& [what, body] : cases) {
     ASSERT_LT(body.size(), limits::kBodyBytes);
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = ThreadCpu();
     const auto answer = Send("POST", kMaps + "?fieldValidation=Strict", body, kJson);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20)) << what;
+    EXPECT_LT(ThreadCpu() - start, std::chrono::seconds(20)) << what;
     EXPECT_TRUE(answer.code == 400 || answer.code == 422) << what << ": " << answer.code;
     // Each is told in the message and as a cause, with up to a value that is escaped once more.
     EXPECT_LT(answer.text.size(), 4 * limits::kProblemsTold * limits::kProblemValueBytes) << what;

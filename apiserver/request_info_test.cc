@@ -1,4 +1,5 @@
 #include "apiserver/request_info.h"
+#include "test/support/thread_cpu.h"
 
 #include <gtest/gtest.h>
 
@@ -108,9 +109,9 @@ TEST(RequestInfo, TakesAWorkspaceThatIsNamedAFewTimes) {
   }
   EXPECT_FALSE(Parse("GET", (prefix + "/clusters/a/api").c_str()).ok());
   for (int i = 0; i < 20'000; ++i) prefix += "/clusters/a";
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = ThreadCpu();
   EXPECT_FALSE(Parse("GET", prefix.c_str()).ok());
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_LT(ThreadCpu() - start, std::chrono::seconds(2));
 }
 
 TEST(Query, ReadsBooleansAndIntegersAsTheServerDoes) {

@@ -9,6 +9,7 @@
 #include "openapi/protobuf.h"
 #include "openapi/validate.h"
 #include "storage/object/json_path.h"
+#include "storage/object/key_faults.h"
 #include "storage/object/limits.h"
 #include "storage/object/problems.h"
 #include "storage/object/yaml.h"
@@ -273,13 +274,34 @@ Status CannotBeHandled(const GroupVersionKind& kind, const std::string& why) {
   return CannotBeHandled(kind.kind, kind.version, kind, why);
 }
 
-Result<void> ReportFields(Call& call, const WriteOptions& options, const GroupVersionKind& kind,
-                          const std::vector<std::string>& unknown,
-                          const std::vector<std::string>& duplicates,
-                          const std::optional<std::string>& patch) {
-  if (options.validation == FieldValidation::kIgnore) return Ok();
-  // Problems of the text come first: they are found before its fields are looked at. Those of YAML
-  // are one error, or a warning for each line.
+namespace {
+
+// A built-in's JSON is read field by field, so its problems are told in the order of the text.
+bool IsReadInOrder(const Call& call) {
+  if (!call.type->builtin || (call.request.method != "POST" && call.request.method != "PUT")) {
+    return false;
+  }
+  const auto encoding = BodyEncoding(call);
+  return encoding.ok() && *encoding == Encoding::kJson;
+}
+
+Problems FoundInOrder(const Call& call, const std::vector<std::string>& unknown,
+                      const std::vector<std::string>& duplicates) {
+  std::vector<KeyFault> faults;
+  for (const std::string& path : duplicates) faults.push_back({path, true});
+  for (const std::string& path : unknown) faults.push_back({path, false});
+  if (faults.size() > 1) faults = InOrderOfText(call.request.body, std::move(faults));
+  Problems found;
+  for (const KeyFault& fault : faults) {
+    found.Add((fault.duplicate ? "duplicate field " : "unknown field ") + Quoted(fault.path));
+  }
+  return found;
+}
+
+// Elsewhere problems of the text come first: they are found before its fields are looked at. Those of
+// YAML are one error, or a warning for each line.
+Problems FoundApart(const WriteOptions& options, const std::vector<std::string>& unknown,
+                    const std::vector<std::string>& duplicates) {
   std::string lines;
   Problems found;
   for (const std::string& path : duplicates) {
@@ -292,8 +314,20 @@ Result<void> ReportFields(Call& call, const WriteOptions& options, const GroupVe
   }
   if (!lines.empty()) found.Add("yaml: unmarshal errors:" + lines);
   for (const std::string& path : unknown) found.Add("unknown field " + Quoted(path));
+  return found;
+}
+
+}  // namespace
+
+Result<void> ReportFields(Call& call, const WriteOptions& options, const GroupVersionKind& kind,
+                          const std::vector<std::string>& unknown,
+                          const std::vector<std::string>& duplicates,
+                          const std::optional<std::string>& patch) {
+  if (options.validation == FieldValidation::kIgnore) return Ok();
+  if (unknown.empty() && duplicates.empty()) return Ok();
+  Problems found = IsReadInOrder(call) ? FoundInOrder(call, unknown, duplicates)
+                                       : FoundApart(options, unknown, duplicates);
   std::vector<std::string> problems = std::move(found).Take();
-  if (problems.empty()) return Ok();
   if (options.validation == FieldValidation::kWarn) {
     for (std::string& problem : problems) call.Warn(std::move(problem));
     return Ok();
