@@ -1,9 +1,10 @@
 #include "apiserver/request_info.h"
-#include "test/support/thread_cpu.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
+
+#include "test/support/thread_cpu.h"
 
 namespace mailroom::apiserver {
 namespace {
