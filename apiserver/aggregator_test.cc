@@ -2,6 +2,7 @@
 #include <latch>
 
 #include "apiserver/test_extension.h"
+#include "apiserver/worker_pool.h"
 
 namespace mailroom {
 namespace {
@@ -65,6 +66,19 @@ TEST_F(Extension, IsNotAskedForThoseWhoMayNot) {
   request.peer.common_name = "bob";
   EXPECT_EQ(hub.Send(request).code, 403);
   EXPECT_TRUE(Asked().empty());
+}
+
+// As when it comes to be between the choice of the thread and the answer.
+TEST_F(Extension, AnIoLoopDoesNotWaitForIt) {
+  Begin();
+  {
+    const apiserver::NoWaiting loop;
+    const auto answer = hub.Get("/clusters/c" + kThings);
+    EXPECT_EQ(answer.code, 429) << answer.text;
+    EXPECT_EQ(answer.headers.Get("retry-after"), "1");
+  }
+  EXPECT_TRUE(Asked().empty());
+  EXPECT_EQ(hub.Get("/clusters/c" + kThings).code, 200);
 }
 
 TEST_F(Extension, ANameThatIsNoHeaderIsNotPassedOn) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "apiserver/auth/homes.h"
+#include "openapi/base64.h"
 #include "storage/object/json_path.h"
 #include "test/support/test_hub.h"
 
@@ -17,7 +18,7 @@ const std::string kAccount = "system:serviceaccount:default:ci";
 class Identity : public testing::Test {
  protected:
   // The host, when it is asked, allows everything.
-  Identity() : hub(Options(told)) {
+  Identity() : hub(Options(told, host_groups)) {
     hub.NewWorkspace("c1", "cluster");
     for (const std::string ws : {"root", "c1", "wds1"}) {
       EXPECT_EQ(hub.Do("POST", At(ws) + "/api/v1/namespaces/default/serviceaccounts",
@@ -25,10 +26,12 @@ class Identity : public testing::Test {
                     .code, 201) << ws;
     }
   }
-  static apiserver::Server::Options Options(std::set<std::string>& told) {
+  static apiserver::Server::Options Options(std::set<std::string>& told,
+                                            std::vector<std::string>& host_groups) {
     apiserver::Server::Options options;
-    options.delegate = [&told](const apiserver::User& user, const apiserver::Attributes&) {
+    options.delegate = [&](const apiserver::User& user, const apiserver::Attributes&) {
       told.insert(user.home + "/" + user.name);
+      host_groups = user.host_groups;
       return true;
     };
     return options;
@@ -72,6 +75,7 @@ class Identity : public testing::Test {
     return hub.Send(request).code;
   }
   std::set<std::string> told;  // whom the host was asked about
+  std::vector<std::string> host_groups;  // of the last of them
   TestHub hub;
 };
 
@@ -129,6 +133,41 @@ TEST_F(Identity, TheHostIsAskedAboutItsOwn) {
   EXPECT_EQ(Proxied(kAccount, {"system:serviceaccounts"}, mailboxes), 200);
   EXPECT_EQ(Proxied("alice", {}, mailboxes), 200);
   EXPECT_EQ(told, (std::set<std::string>{":host/" + kAccount, "root/alice"}));
+}
+
+// Who may do everything there is told of as they are, to the host alone.
+TEST_F(Identity, AMasterOfTheHostIsAMasterOnlyThere) {
+  const std::vector<std::string> masters = {"system:masters"};
+  EXPECT_EQ(Proxied("boss", masters, "/apis/mailbox.kubestellar.io/v1alpha1/mailboxes"), 200);
+  EXPECT_EQ(host_groups, masters);
+  EXPECT_EQ(Proxied("boss", masters, "/api/v1/secrets"), 403);
+  EXPECT_EQ(Proxied("boss", masters, At("c1") + "/api/v1/secrets"), 403);
+}
+
+// A token's name is asked about, and acted as, where it is somebody.
+TEST_F(Identity, ABootstrapTokenIsReviewedAsItIsServed) {
+  auto data = [](std::string_view text) { return openapi::EncodeBase64(text); };
+  ASSERT_EQ(hub.Do("POST", At("c1") + "/api/v1/namespaces/kube-system/secrets",
+                   {{"apiVersion", "v1"}, {"kind", "Secret"}, {"type", "bootstrap.kubernetes.io/token"},
+                    {"metadata", {{"name", "bootstrap-token-abcdef"}}},
+                    {"data", {{"token-id", data("abcdef")}, {"token-secret", data("0123456789abcdef")},
+                              {"usage-bootstrap-authentication", data("true")}}}}).code, 201);
+  const std::string name = "system:bootstrap:abcdef", secrets = At("c1") + "/api/v1/secrets";
+  Bind("c1", "token", {{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", "User"}, {"name", name}});
+  Request request = Ask(secrets);
+  request.headers.Add("authorization", "Bearer abcdef.0123456789abcdef");
+  EXPECT_EQ(hub.Send(request).code, 200);
+  const auto review = hub.Do("POST", At("c1") + "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+                             {{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SubjectAccessReview"},
+                              {"spec", {{"user", name}, {"resourceAttributes", {{"verb", "list"}, {"resource", "secrets"}}}}}});
+  EXPECT_TRUE(BoolAt(review.body, {"status", "allowed"})) << review.text;
+  request = Ask(secrets);
+  request.peer.common_name = "admin";
+  request.peer.organizations = {"system:masters"};
+  request.headers.Add("impersonate-user", name);
+  EXPECT_EQ(hub.Send(request).code, 200);
+  request.path = "/api/v1/secrets";
+  EXPECT_EQ(hub.Send(request).code, 403) << "root's token of that name is another";
 }
 
 TEST(Homes, AreKeptApart) {

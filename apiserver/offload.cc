@@ -44,7 +44,13 @@ Answer Asked(const std::function<Answer(const Request&)>& question, const Reques
 
 void Offload::Serve(Pools pools, Request request, std::function<void(Response)> respond) const {
   const Pace expected = Asked(pace, request, Pace::kMayWait);
-  if (expected == Pace::kAtOnce) return respond(Answered(*this, request));
+  if (expected == Pace::kAtOnce) {
+    Response response = [&] {
+      const NoWaiting loop;
+      return Answered(*this, request);
+    }();
+    return respond(std::move(response));
+  }
   WorkerPool& pool = expected == Pace::kLong ? pools.readers : pools.workers;
   struct Work {
     Request request;

@@ -63,6 +63,7 @@ class Running final : public Server {
     removals_.reset();
     hub_.quotas = nullptr;
     quotas_.reset();
+    timers_.Stop();  // its tasks ask whatever is declared after it
     cache_->Stop();
     store_->Close();
   }
