@@ -145,7 +145,7 @@ rules: [{level: RequestResponse}]
         {"/clusters/its1/../its1/api/v1/namespaces/default/secrets", nameless, 400},
         {"/clusters/its1//api/v1/namespaces/default/secrets", nameless, 404},
         {"/clusters/nosuch/api/v1/namespaces/default/secrets", nameless, 404},
-        {base + "/secrets/s/a/b", nameless, 405},
+        {base + "/secrets/s/a/b", nameless, 404},
         {base + "/secrets/s/a", nameless, 404},
         {base + "/Secrets", nameless, 404},
         {"/clusters/its1/api/v2/namespaces/default/secrets", nameless, 404},
