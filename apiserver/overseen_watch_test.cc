@@ -93,11 +93,9 @@ TEST_F(Overseen, ATokenThatDidNotDecideKeepsNothingOpen) {
 
 TEST_F(Overseen, OnlyWhatDecidesIsKept) {
   auto kept = [&](const Request& request) {
+    const Request part = hub.server().dispatcher().hub().authenticator.CredentialsOf(request);
     std::string names;
-    for (const auto& [name, value] :
-         hub.server().dispatcher().hub().authenticator.CredentialsOf(request).headers.fields()) {
-      names += name + " ";
-    }
+    for (const auto& [name, value] : part.headers.fields()) names += name + " ";
     return names;
   };
   Request request = Watch("alice");
