@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "apiserver/auth/uncovered.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::apiserver {
@@ -54,7 +55,7 @@ bool MayDo(const Call& call, std::string_view verb, std::string_view resource,
 }
 
 // What of `wanted` the user does not hold there.
-Rules NotHeld(const Call& call, std::string_view workspace, const Rules& wanted) {
+Missing NotHeld(const Call& call, std::string_view workspace, const Rules& wanted) {
   return Uncovered(call.hub.authorizer.RulesFor(call.user, workspace,
                                                 call.type->namespaced ? call.info.ns : ""),
                    wanted);
@@ -62,13 +63,19 @@ Rules NotHeld(const Call& call, std::string_view workspace, const Rules& wanted)
 
 Result<void> CheckHeld(const Call& call, const std::string& name, std::string_view workspace,
                        const Rules& wanted) {
-  const Rules missing = NotHeld(call, workspace, wanted);
+  const Missing missing = NotHeld(call, workspace, wanted);
   if (missing.empty()) return Ok();
+  if (missing.too_many) {
+    return Forbidden(call.type->plural, call.type->gvk.group, name,
+                     "the rules spell out too many rights to be compared with those of user " +
+                         Quoted(call.user.name));
+  }
   std::set<std::string> texts;
-  for (const Rule& rule : missing) texts.insert(CompactText(rule));
+  for (const Rule& rule : missing.rules) texts.insert(CompactText(rule));
   std::string why = "user " + Quoted(call.user.name) + " (groups=" + QuotedList(call.user.groups) +
                     ") is attempting to grant RBAC permissions not currently held:";
   for (const std::string& text : texts) why += "\n" + text;
+  if (missing.more) why += "\nand others";
   return Forbidden(call.type->plural, call.type->gvk.group, name, why);
 }
 

@@ -2,7 +2,11 @@
 // grants of workspaces.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "apiserver/auth/uncovered.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 #include "test/support/test_hub.h"
 
 namespace mailroom {
@@ -185,6 +189,71 @@ TEST_F(Escalation, WorkspacesAreGrantedByThoseWhoHoldThem) {
                                   {"resourceNames", {"looker"}}}}), "alice");
   EXPECT_EQ(grant("across", spec({"*"}, true)).code, 201);
   EXPECT_EQ(grant("selected", selected).code, 201);
+}
+
+std::vector<std::string> Many(const std::string& prefix, int count) {
+  std::vector<std::string> out;
+  for (int i = 0; i < count; ++i) out.push_back(prefix + std::to_string(i));
+  return out;
+}
+
+// Lists multiply: what takes kilobytes to write may spell out thousands of millions of rights.
+TEST_F(Escalation, ARoleThatMultipliesIsRefused) {
+  Role(c1, "writer", Json::array({Rule({"create"}, kGroup, "clusterroles"),
+                                  {{"verbs", Many("v", 20)}, {"apiGroups", {"x.io"}}, {"resources", Many("r", 100)}}}), "alice");
+  auto post = [&](const std::string& name, int verbs, int groups, int resources) {
+    return As("alice", "POST", roles, {{"apiVersion", kGroup + "/v1"}, {"kind", "ClusterRole"}, {"metadata", {{"name", name}}},
+                                       {"rules", Json::array({{{"verbs", Many("v", verbs)}, {"apiGroups", Many("g", groups)},
+                                                               {"resources", Many("r", resources)}}})}});
+  };
+  const auto huge = post("huge", 1000, 1000, 1000);
+  EXPECT_EQ(huge.code, 403);
+  EXPECT_EQ(StringAt(huge.body, {"message"}),
+            "clusterroles.rbac.authorization.k8s.io \"huge\" is forbidden: the rules spell out too many rights to be "
+            "compared with those of user \"alice\"");
+  // Of those that are looked at, a few are named.
+  const std::string told = StringAt(post("large", 10, 20, 400).body, {"message"});
+  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), static_cast<int>(limits::kRulesTold) + 1) << told;
+  EXPECT_NE(told.find("{APIGroups:[\"g0\"], Resources:[\"r0\"], Verbs:[\"v0\" \"v1\""), std::string::npos) << told;
+  EXPECT_TRUE(told.ends_with("\nand others")) << told;
+  // One verb may be as long as the body.
+  const auto wide = As("alice", "POST", roles, {{"apiVersion", kGroup + "/v1"}, {"kind", "ClusterRole"}, {"metadata", {{"name", "wide"}}},
+                                                {"rules", Json::array({{{"verbs", {std::string(1 << 20, 'v')}}, {"apiGroups", {"x.io"}},
+                                                                        {"resources", Many("q", 100)}}})}});
+  EXPECT_EQ(wide.code, 403);
+  EXPECT_LT(wide.text.size(), std::size_t{3} << 20);
+  Json held = {{"apiVersion", kGroup + "/v1"}, {"kind", "ClusterRole"}, {"metadata", {{"name", "held"}}},
+               {"rules", Json::array({{{"verbs", Many("v", 20)}, {"apiGroups", {"x.io"}}, {"resources", Many("r", 100)}}})}};
+  EXPECT_EQ(As("alice", "POST", roles, held).code, 201) << "these she holds";
+}
+
+TEST(Uncovered, IsWhatNoRuleThatIsHeldCovers) {
+  using apiserver::Rules;
+  using apiserver::Uncovered;
+  const Rules held = {{{"get", "list"}, {"", "apps"}, {"pods", "*/scale"}, {}, {}},
+                      {{"*"}, {"x.io"}, {"*"}, {}, {}},
+                      {{"delete"}, {""}, {"pods"}, {"mine"}, {}},
+                      {{"get"}, {}, {}, {}, {"/metrics", "/logs/*"}}};
+  auto missing = [&](const apiserver::Rule& wanted) { return Uncovered(held, {wanted}).rules; };
+  EXPECT_TRUE(missing({{"get"}, {""}, {"pods"}, {}, {}}).empty());
+  EXPECT_TRUE(missing({{"get"}, {""}, {"pods"}, {"any"}, {}}).empty());
+  EXPECT_TRUE(missing({{"list"}, {"apps"}, {"deployments/scale"}, {}, {}}).empty());
+  EXPECT_TRUE(missing({{"*"}, {"x.io"}, {"*", "things/status"}, {"n"}, {}}).empty());
+  EXPECT_TRUE(missing({{"delete"}, {""}, {"pods"}, {"mine"}, {}}).empty());
+  EXPECT_TRUE(missing({{"get"}, {}, {}, {}, {"/metrics", "/logs/a", "/logs/*"}}).empty());
+  EXPECT_TRUE(missing({{}, {"none"}, {"none"}, {}, {}}).empty()) << "grants nothing";
+  EXPECT_EQ(missing({{"get", "delete", "delete"}, {""}, {"pods"}, {}, {}}), (Rules{{{"delete"}, {""}, {"pods"}, {}, {}}}));
+  EXPECT_EQ(missing({{"delete"}, {""}, {"pods"}, {"mine", "yours"}, {}}), (Rules{{{"delete"}, {""}, {"pods"}, {"yours"}, {}}}));
+  EXPECT_EQ(missing({{"*"}, {""}, {"pods"}, {}, {}}), (Rules{{{"*"}, {""}, {"pods"}, {}, {}}}));
+  EXPECT_EQ(missing({{"get"}, {""}, {"pods/log"}, {}, {}}), (Rules{{{"get"}, {""}, {"pods/log"}, {}, {}}}));
+  EXPECT_EQ(missing({{"get"}, {}, {}, {}, {"/metrics/x", "/logs"}}),
+            (Rules{{{"get"}, {}, {}, {}, {"/metrics/x"}}, {{"get"}, {}, {}, {}, {"/logs"}}}));
+  // Rights to one resource are told together, wherever they were asked for.
+  EXPECT_EQ(Uncovered(held, {{{"a"}, {"y"}, {"r"}, {}, {}}, {{"b", "a"}, {"y"}, {"r"}, {}, {}}}).rules,
+            (Rules{{{"a", "b"}, {"y"}, {"r"}, {}, {}}}));
+  // Many rules that are held make as much work as many that are granted.
+  const Rules many(3000, {Many("v", 100), {"*"}, {"*"}, {}, {}});
+  EXPECT_TRUE(Uncovered(many, {{Many("v", 100), {"g"}, Many("r", 100), {}, {}}}).too_many);
 }
 
 }  // namespace

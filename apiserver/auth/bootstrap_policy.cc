@@ -6,8 +6,10 @@
 
 #include "apiserver/auth/rbac.h"
 #include "apiserver/auth/uid.h"
+#include "apiserver/auth/uncovered.h"
 #include "openapi/builtin_files.h"
 #include "storage/object/json_path.h"
+#include "storage/object/limits.h"
 #include "storage/object/resource_key.h"
 #include "storage/object/yaml.h"
 
@@ -142,11 +144,12 @@ void AddMissing(const Json& wanted, Path path, Json& object) {
 
 void AddMissingRules(const Json& wanted, Json& object) {
   const Json* rules = Find(object, {"rules"});
-  const Rules missing = Uncovered(rules == nullptr ? Rules() : ParseRules(*rules),
-                                  ParseRules(wanted.at("rules")));
+  const Missing missing = Uncovered(rules == nullptr ? Rules() : ParseRules(*rules),
+                                    ParseRules(wanted.at("rules")), limits::kRuleProduct);
+  if (missing.too_many) return AddMissing(wanted, {"rules"}, object);
   if (missing.empty()) return;
   if (rules == nullptr || !rules->is_array()) object["rules"] = Json::array();
-  for (const Rule& rule : missing) object["rules"].push_back(RuleToJson(rule));
+  for (const Rule& rule : missing.rules) object["rules"].push_back(RuleToJson(rule));
 }
 
 // The object with what it ought to hold at least. What somebody added stays, but for what would

@@ -1,7 +1,6 @@
 #include "apiserver/auth/rule.h"
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -23,12 +22,6 @@ bool HasOrAll(const std::vector<std::string>& list, std::string_view text) {
   return Has(list, kAll) || Has(list, text);
 }
 
-// `pattern` is a path, `*`, or a prefix followed by `*`.
-bool PathCovers(std::string_view pattern, std::string_view path) {
-  if (pattern == kAll || pattern == path) return true;
-  return pattern.ends_with('*') && path.starts_with(pattern.substr(0, pattern.size() - 1));
-}
-
 bool ResourceMatches(const Rule& rule, std::string_view resource, std::string_view subresource) {
   for (const std::string& entry : rule.resources) {
     if (entry == kAll) return true;
@@ -45,65 +38,12 @@ bool ResourceMatches(const Rule& rule, std::string_view resource, std::string_vi
   return false;
 }
 
-// Whether `owner` covers a rule with one verb and at most one group, resource, name or URL.
-bool CoversOne(const Rule& owner, const Rule& one) {
-  if (!HasOrAll(owner.verbs, one.verbs.front())) return false;
-  if (!one.urls.empty()) {
-    return std::any_of(owner.urls.begin(), owner.urls.end(), [&](const std::string& pattern) {
-      return PathCovers(pattern, one.urls.front());
-    });
-  }
-  if (!HasOrAll(owner.groups, one.groups.front())) return false;
-  const std::string& resource = one.resources.front();
-  if (!HasOrAll(owner.resources, resource)) {
-    const std::size_t slash = resource.find('/');
-    if (slash == std::string::npos || !Has(owner.resources, "*" + resource.substr(slash))) {
-      return false;
-    }
-  }
-  if (owner.names.empty()) return true;
-  return !one.names.empty() && Has(owner.names, one.names.front());
-}
-
-Rules BreakDown(const Rule& rule) {
-  Rules out;
-  for (const std::string& group : rule.groups) {
-    for (const std::string& resource : rule.resources) {
-      for (const std::string& verb : rule.verbs) {
-        if (rule.names.empty()) out.push_back({{verb}, {group}, {resource}, {}, {}});
-        for (const std::string& name : rule.names) {
-          out.push_back({{verb}, {group}, {resource}, {name}, {}});
-        }
-      }
-    }
-  }
-  for (const std::string& url : rule.urls) {
-    for (const std::string& verb : rule.verbs) out.push_back({{verb}, {}, {}, {}, {url}});
-  }
-  return out;
-}
-
-// Rules of one group and resource without names become one; the others stay apart.
-Rules Merge(Rules rules) {
-  Rules out;
-  std::map<std::pair<std::string, std::string>, std::size_t> simple;
-  for (Rule& rule : rules) {
-    if (!rule.urls.empty() || !rule.names.empty()) {
-      out.push_back(std::move(rule));
-      continue;
-    }
-    auto [it, fresh] = simple.try_emplace({rule.groups.front(), rule.resources.front()}, out.size());
-    if (fresh) {
-      out.push_back(std::move(rule));
-    } else if (std::vector<std::string>& verbs = out[it->second].verbs;
-               !Has(verbs, rule.verbs.front())) {
-      verbs.push_back(rule.verbs.front());
-    }
-  }
-  return out;
-}
-
 }  // namespace
+
+bool PathCovers(std::string_view pattern, std::string_view path) {
+  if (pattern == kAll || pattern == path) return true;
+  return pattern.ends_with('*') && path.starts_with(pattern.substr(0, pattern.size() - 1));
+}
 
 Rules ParseRules(const Json& rules) {
   Rules out;
@@ -153,18 +93,6 @@ bool Allows(const Rule& rule, const Attributes& asked) {
   return HasOrAll(rule.groups, asked.group) &&
          ResourceMatches(rule, asked.resource, asked.subresource) &&
          (rule.names.empty() || Has(rule.names, asked.name));
-}
-
-Rules Uncovered(const Rules& held, const Rules& wanted) {
-  Rules missing;
-  for (const Rule& rule : wanted) {
-    for (Rule& one : BreakDown(rule)) {
-      const bool covered = std::any_of(held.begin(), held.end(),
-                                       [&](const Rule& owner) { return CoversOne(owner, one); });
-      if (!covered) missing.push_back(std::move(one));
-    }
-  }
-  return Merge(std::move(missing));
 }
 
 std::string QuotedList(const std::vector<std::string>& texts) {

@@ -1,4 +1,4 @@
-// One RBAC rule: what it allows, whether others cover it, and its texts. Pure functions.
+// One RBAC rule: what it allows, and its texts. Pure functions.
 #pragma once
 
 #include <memory>
@@ -25,9 +25,9 @@ RulesPtr ShareRules(std::string_view text);
 Json RuleToJson(const Rule& rule);
 
 bool Allows(const Rule& rule, const Attributes& asked);
+// `pattern` is a path, `*`, or a prefix followed by `*`.
+bool PathCovers(std::string_view pattern, std::string_view path);
 
-// The parts of `wanted` that `held` does not cover, each with one verb; merged by resource.
-Rules Uncovered(const Rules& held, const Rules& wanted);
 // `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get"]}`.
 std::string CompactText(const Rule& rule);
 // `["a" "b"]`, as Go prints a list of quoted strings.
