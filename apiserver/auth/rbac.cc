@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apiserver/auth/aggregation.h"
 #include "apiserver/auth/homes.h"
 #include "storage/object/json.h"
 #include "storage/object/json_path.h"
@@ -104,57 +105,34 @@ std::shared_ptr<const Rbac> Rbac::Read(const CachedStore& store, const Workspace
   auto rbac = std::make_shared<Rbac>();
   rbac->revisions_ = now;
   auto of = [&](auto member) { return before == nullptr ? nullptr : &(before->*member); };
-  rbac->cluster_roles_ =
-      Load(store, workspace, kClusterRolesResource, of(&Rbac::cluster_roles_), ParseRole);
+  if (before != nullptr && before->revisions_.cluster_roles == now.cluster_roles) {
+    rbac->cluster_roles_ = before->cluster_roles_;  // with what they gather
+  } else {
+    rbac->cluster_roles_ =
+        Load(store, workspace, kClusterRolesResource, of(&Rbac::cluster_roles_), ParseRole);
+    rbac->Aggregate();
+  }
   rbac->roles_ = Load(store, workspace, kRolesResource, of(&Rbac::roles_), ParseRole);
   rbac->cluster_bindings_ = Load(store, workspace, kClusterRoleBindingsResource,
                                  of(&Rbac::cluster_bindings_), ParseBinding);
   rbac->bindings_ =
       Load(store, workspace, kRoleBindingsResource, of(&Rbac::bindings_), ParseBinding);
-  rbac->Aggregate();
   rbac->Index();
   return rbac;
 }
 
-// An aggregated role may unite aggregated roles (admin holds edit, edit holds view): the closure
-// is taken, so that the result does not depend on what such roles show at the moment.
 void Rbac::Aggregate() {
-  std::map<Key, RolePtr> united;
-  for (const auto& [key, role] : cluster_roles_) {
-    if (role->aggregates.empty()) continue;
-    std::vector<const Role*> members, pending = {role.get()};
-    while (!pending.empty()) {
-      const Role* outer = pending.back();
-      pending.pop_back();
-      for (const auto& [other_key, other] : cluster_roles_) {
-        const bool chosen = std::any_of(
-            outer->aggregates.begin(), outer->aggregates.end(),
-            [&, labels = &other->object->meta().labels](const LabelSelector& selector) {
-              return selector.Matches(*labels);
-            });
-        if (!chosen || other == role ||
-            std::find(members.begin(), members.end(), other.get()) != members.end()) {
-          continue;
-        }
-        members.push_back(other.get());
-        if (!other->aggregates.empty()) pending.push_back(other.get());
-      }
-    }
-    std::sort(members.begin(), members.end(), [](const Role* a, const Role* b) {
-      return a->object->meta().name < b->object->meta().name;
-    });
+  std::vector<const Role*> roles;
+  for (const auto& [key, role] : cluster_roles_) roles.push_back(role.get());
+  std::vector<RulesPtr> united = UnitedRules(roles);
+  std::size_t at = 0;
+  for (auto& [key, role] : cluster_roles_) {
+    RulesPtr rules = std::move(united[at++]);
+    if (rules == nullptr) continue;
     auto whole = std::make_shared<Role>(*role);
-    auto rules = std::make_shared<Rules>();
-    for (const Role* member : members) {
-      if (!member->aggregates.empty()) continue;
-      for (const Rule& rule : *member->rules) {
-        if (std::find(rules->begin(), rules->end(), rule) == rules->end()) rules->push_back(rule);
-      }
-    }
     whole->rules = std::move(rules);
-    united[key] = std::move(whole);
+    role = std::move(whole);
   }
-  for (auto& [key, role] : united) cluster_roles_[key] = std::move(role);
 }
 
 void Rbac::Index() {
