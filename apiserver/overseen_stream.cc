@@ -8,40 +8,62 @@ namespace mailroom::apiserver {
 namespace {
 
 // Shared by the stream and its timer task.
-struct Watchman {
-  std::function<Result<void>()> check;
-  std::mutex mutex;
-  std::function<void()> ready;       // guarded by mutex
-  std::optional<Status> revoked;     // guarded by mutex
+class Watchman : public std::enable_shared_from_this<Watchman> {
+ public:
+  Watchman(TimerQueue& timers, Oversight& oversight)
+      : timers_(timers), checkers_(oversight.checkers), every_(oversight.every),
+        check_(std::move(oversight.check)) {}
 
-  // False when the watch has to end.
-  bool Look() {
-    Result<void> verdict = check();
-    if (verdict.ok()) return true;
-    std::lock_guard lock(mutex);
-    revoked = std::move(verdict).error();
-    if (ready) ready();
-    return false;
+  void Schedule() {
+    std::lock_guard lock(mutex_);
+    if (ended_) return;
+    next_ = timers_.At(std::chrono::steady_clock::now() + every_, [weak = weak_from_this()] {
+      const auto watchman = weak.lock();
+      if (watchman) watchman->Due();
+    });
   }
-};
+  void OnReady(std::function<void()> ready) {
+    std::lock_guard lock(mutex_);
+    ready_ = std::move(ready);
+  }
+  // Why the watch has to end; nothing while it may go on.
+  std::optional<Status> revoked() const {
+    std::lock_guard lock(mutex_);
+    return revoked_;
+  }
+  // After this nobody is told of anything, and no task waits any more.
+  void End() {
+    std::lock_guard lock(mutex_);
+    ready_ = nullptr;
+    if (!std::exchange(ended_, true)) timers_.Cancel(next_);
+  }
 
-struct Round {
-  TimerQueue& timers;
-  WorkerPool* checkers;
-  std::chrono::milliseconds every;
-};
+ private:
+  void Due() {
+    if (checkers_ == nullptr) return Look();
+    const bool taken = checkers_->Submit([weak = weak_from_this()] {
+      if (const auto watchman = weak.lock()) watchman->Look();
+    });
+    if (!taken) Schedule();
+  }
+  void Look() {
+    Result<void> verdict = check_();
+    if (verdict.ok()) return Schedule();
+    std::lock_guard lock(mutex_);
+    revoked_ = std::move(verdict).error();
+    if (ready_) ready_();
+  }
 
-void Schedule(const Round& round, const std::weak_ptr<Watchman>& weak) {
-  round.timers.At(std::chrono::steady_clock::now() + round.every, [round, weak] {
-    if (weak.expired()) return;
-    auto look = [round, weak] {
-      auto watchman = weak.lock();
-      if (watchman && watchman->Look()) Schedule(round, weak);
-    };
-    if (round.checkers == nullptr) return look();
-    if (!round.checkers->Submit(look)) Schedule(round, weak);
-  });
-}
+  TimerQueue& timers_;
+  WorkerPool* const checkers_;
+  const std::chrono::milliseconds every_;
+  const std::function<Result<void>()> check_;
+  mutable std::mutex mutex_;  // guards everything below
+  std::function<void()> ready_;
+  std::optional<Status> revoked_;
+  bool ended_ = false;
+  TimerQueue::Id next_ = {};
+};
 
 class OverseenStream final : public Stream {
  public:
@@ -49,54 +71,45 @@ class OverseenStream final : public Stream {
                  Oversight oversight)
       : inner_(std::move(inner)), media_(media), oversight_(std::move(oversight)) {
     if (!oversight_.check) return;
-    watchman_ = std::make_shared<Watchman>();
-    watchman_->check = oversight_.check;
-    Schedule({timers, oversight_.checkers, oversight_.every}, watchman_);
+    watchman_ = std::make_shared<Watchman>(timers, oversight_);
+    watchman_->Schedule();
   }
   ~OverseenStream() override { Finish(); }
 
   void OnReady(std::function<void()> ready) override {
-    if (watchman_) {
-      std::lock_guard lock(watchman_->mutex);
-      watchman_->ready = ready;
-    }
+    if (watchman_) watchman_->OnReady(ready);
     inner_->OnReady(std::move(ready));
   }
 
   State Pull(std::vector<SharedBytes>& out, std::size_t max_bytes) override {
-    if (watchman_) {
-      std::lock_guard lock(watchman_->mutex);
-      if (watchman_->revoked) {
-        if (watchman_->revoked->reason() != Reason::kNotFound) {
-          out.push_back(FrameEncoder::EncodeError(*watchman_->revoked, media_));
-        }
-        return State::kEnd;
+    if (const auto revoked = Revoked()) {
+      if (revoked->reason() != Reason::kNotFound) {
+        out.push_back(FrameEncoder::EncodeError(*revoked, media_));
       }
+      return State::kEnd;
     }
     return inner_->Pull(out, max_bytes);
   }
 
   bool gives_objects() const override { return inner_->gives_objects(); }
   State PullObjects(std::vector<WatchedObject>& out, std::size_t max_bytes) override {
-    if (watchman_) {
-      std::lock_guard lock(watchman_->mutex);
-      if (watchman_->revoked) return State::kEnd;
-    }
+    if (Revoked()) return State::kEnd;
     return inner_->PullObjects(out, max_bytes);
   }
 
   void Cancel() override {
-    if (watchman_) {
-      std::lock_guard lock(watchman_->mutex);
-      watchman_->ready = nullptr;
-    }
+    if (watchman_) watchman_->End();
     inner_->Cancel();
     Finish();
   }
   bool broken() const override { return inner_->broken(); }
 
  private:
+  std::optional<Status> Revoked() const {
+    return watchman_ == nullptr ? std::nullopt : watchman_->revoked();
+  }
   void Finish() {
+    if (watchman_) watchman_->End();
     oversight_.ticket.reset();
     if (auto ended = std::exchange(oversight_.ended, nullptr)) ended();
   }

@@ -13,11 +13,27 @@ void TimerQueue::Post(std::function<void()> task) {
   At(std::chrono::steady_clock::now(), std::move(task));
 }
 
-void TimerQueue::At(Time when, std::function<void()> task) {
+TimerQueue::Id TimerQueue::At(Time when, std::function<void()> task) {
   std::lock_guard lock(mutex_);
-  const bool earliest = tasks_.empty() || when < tasks_.begin()->first;
-  tasks_.emplace(when, std::move(task));
+  const bool earliest = tasks_.empty() || when < tasks_.begin()->first.first;
+  const Id id{when, ++given_};
+  tasks_.emplace(id, std::move(task));
   if (earliest) wake_.notify_all();
+  return id;
+}
+
+void TimerQueue::Cancel(Id id) {
+  std::function<void()> dropped;  // outside the lock
+  std::lock_guard lock(mutex_);
+  const auto it = tasks_.find(id);
+  if (it == tasks_.end()) return;
+  dropped = std::move(it->second);
+  tasks_.erase(it);
+}
+
+std::size_t TimerQueue::size() const {
+  std::lock_guard lock(mutex_);
+  return tasks_.size();
 }
 
 void TimerQueue::Run(const std::stop_token& stop) {
@@ -27,9 +43,11 @@ void TimerQueue::Run(const std::stop_token& stop) {
       wake_.wait(lock, stop, [this] { return !tasks_.empty(); });
       continue;
     }
-    const Time next = tasks_.begin()->first;
+    const Time next = tasks_.begin()->first.first;
     if (std::chrono::steady_clock::now() < next) {
-      wake_.wait_until(lock, stop, next, [&] { return tasks_.begin()->first < next; });
+      wake_.wait_until(lock, stop, next, [&] {
+        return !tasks_.empty() && tasks_.begin()->first.first < next;
+      });
       continue;
     }
     auto task = std::move(tasks_.extract(tasks_.begin()).mapped());

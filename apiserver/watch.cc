@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <random>
@@ -12,36 +13,60 @@
 namespace mailroom::apiserver {
 namespace {
 
-// The transport's ready callback, shared with whoever may wake the stream. After Clear returns
-// the callback is not running and never runs again.
-class Waker {
+// The transport's ready callback, shared with whoever may wake the stream, and the tasks that will.
+// After End returns the callback is not running and never runs again, and no task waits any more.
+class Waker : public std::enable_shared_from_this<Waker> {
  public:
+  explicit Waker(TimerQueue& timers) : timers_(timers) {}
+
   void Set(std::function<void()> ready) {
     std::lock_guard lock(mutex_);
     ready_ = std::move(ready);
   }
-  void Clear() { Set(nullptr); }
   void Wake() {
     std::lock_guard lock(mutex_);
     if (ready_) ready_();
+  }
+  void Expire() {
+    expired = true;
+    Wake();
+  }
+  void ExpireAfter(std::chrono::seconds lifetime) {
+    std::lock_guard lock(mutex_);
+    deadline_ = timers_.At(std::chrono::steady_clock::now() + lifetime,
+                           [weak = weak_from_this()] {
+                             if (auto waker = weak.lock()) waker->Expire();
+                           });
+  }
+  void ScheduleBookmark() {
+    std::lock_guard lock(mutex_);
+    if (ended_) return;
+    bookmark_ = timers_.At(std::chrono::steady_clock::now() + limits::kBookmarkInterval,
+                           [weak = weak_from_this()] {
+                             auto waker = weak.lock();
+                             if (!waker) return;
+                             waker->bookmark_due = true;
+                             waker->Wake();
+                             waker->ScheduleBookmark();
+                           });
+  }
+  void End() {
+    std::lock_guard lock(mutex_);
+    ready_ = nullptr;
+    if (std::exchange(ended_, true)) return;
+    timers_.Cancel(deadline_);
+    timers_.Cancel(bookmark_);
   }
   std::atomic<bool> expired{false};       // the watch's own deadline passed
   std::atomic<bool> bookmark_due{false};
 
  private:
-  std::mutex mutex_;
+  TimerQueue& timers_;
+  std::mutex mutex_;  // guards everything below
   std::function<void()> ready_;
+  bool ended_ = false;
+  TimerQueue::Id deadline_ = {}, bookmark_ = {};
 };
-
-void ScheduleBookmark(TimerQueue& timers, const std::weak_ptr<Waker>& weak) {
-  timers.At(std::chrono::steady_clock::now() + limits::kBookmarkInterval, [&timers, weak] {
-    auto waker = weak.lock();
-    if (!waker) return;
-    waker->bookmark_due = true;
-    waker->Wake();
-    ScheduleBookmark(timers, weak);
-  });
-}
 
 // Events as text.
 class Frames {
@@ -102,7 +127,7 @@ class WatchStream final : public Stream {
       : encoder_(call, std::move(accepted)), bookmarks_(options.bookmarks),
         initial_(std::move(watch.initial)), seen_(watch.revision),
         end_of_initial_(options.bookmarks && options.send_initial.value_or(false)),
-        watcher_(std::move(watch.watcher)), waker_(std::make_shared<Waker>()) {
+        watcher_(std::move(watch.watcher)), waker_(std::make_shared<Waker>(call.hub.timers)) {
     Schedule(call, options);
   }
   // Of objects that a webhook converts.
@@ -111,7 +136,7 @@ class WatchStream final : public Stream {
       : encoder_(call, std::move(accepted)), bookmarks_(options.bookmarks), seen_(at),
         end_of_initial_(options.bookmarks && options.send_initial.value_or(false)),
         converted_(converted.get()), watcher_(std::move(converted)),
-        waker_(std::make_shared<Waker>()) {
+        waker_(std::make_shared<Waker>(call.hub.timers)) {
     Schedule(call, options);
   }
   ~WatchStream() override { Cancel(); }
@@ -135,7 +160,7 @@ class WatchStream final : public Stream {
   }
 
   void Cancel() override {
-    waker_->Clear();
+    waker_->End();
     removal_.reset();
     converted_ = nullptr;
     watcher_.reset();
@@ -204,20 +229,12 @@ class WatchStream final : public Stream {
       const auto floor = limits::kWatchMinLifetime.count();
       seconds = floor + static_cast<std::int64_t>(random() % static_cast<unsigned>(floor));
     }
-    std::weak_ptr<Waker> weak = waker_;
-    call.hub.timers.At(std::chrono::steady_clock::now() + std::chrono::seconds(seconds), [weak] {
-      if (auto waker = weak.lock()) {
-        waker->expired = true;
-        waker->Wake();
-      }
-    });
-    if (bookmarks_) ScheduleBookmark(call.hub.timers, weak);
-    removal_ = call.hub.workspaces.OnRemoval(call.info.workspace, [weak] {
-      if (auto waker = weak.lock()) {
-        waker->expired = true;
-        waker->Wake();
-      }
-    });
+    waker_->ExpireAfter(std::min(std::chrono::seconds(seconds), limits::kWatchLifetime));
+    if (bookmarks_) waker_->ScheduleBookmark();
+    removal_ = call.hub.workspaces.OnRemoval(call.info.workspace,
+                                             [weak = std::weak_ptr<Waker>(waker_)] {
+                                               if (auto waker = weak.lock()) waker->Expire();
+                                             });
   }
 
   static constexpr std::size_t kDrain = 256;

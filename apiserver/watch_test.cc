@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <future>
+#include <memory>
+
+#include "apiserver/timer_queue.h"
 #include "storage/object/json_path.h"
 #include "test/support/test_hub.h"
 
@@ -130,6 +134,51 @@ TEST_F(Watch, EndsAtItsTimeoutWithABookmark) {
   EXPECT_EQ(StringAt(watch.Next(), {"type"}), "BOOKMARK");
   EXPECT_TRUE(watch.Next().is_null());
   EXPECT_TRUE(watch.ended());
+}
+
+TEST_F(Watch, LeavesNothingBehind) {
+  const apiserver::TimerQueue& timers = hub.server().dispatcher().hub().timers;
+  const std::size_t before = timers.size();
+  {
+    std::vector<std::unique_ptr<TestWatch>> watches;
+    for (int i = 0; i < 20; ++i) {
+      watches.push_back(std::make_unique<TestWatch>(
+          hub, kMaps + "?watch=1&allowWatchBookmarks=1&timeoutSeconds=1000000000"));
+      EXPECT_EQ(watches.back()->code(), 200);
+    }
+    EXPECT_GE(timers.size(), before + 20);
+  }
+  EXPECT_EQ(timers.size(), before);
+}
+
+TEST_F(Watch, AskedForLongerThanThereIsTimeLastsLong) {
+  TestWatch watch(hub, kMaps + "?watch=1&timeoutSeconds=9300000000");
+  hub.Do("POST", kMaps, ConfigMap("a"));
+  EXPECT_EQ(Shown(watch.Next()), "ADDED a");
+  hub.Do("POST", kMaps, ConfigMap("b"));
+  EXPECT_EQ(Shown(watch.Next()), "ADDED b");
+  EXPECT_FALSE(watch.ended());
+}
+
+TEST(Timers, WhatIsCancelledIsNeitherRunNorKept) {
+  apiserver::TimerQueue timers;
+  const auto now = std::chrono::steady_clock::now();
+  auto held = std::make_shared<int>();
+  const auto first = timers.At(now + std::chrono::hours(1), [held] {});
+  const auto second = timers.At(now + std::chrono::hours(1), [held] {});
+  EXPECT_EQ(timers.size(), 2u);
+  timers.Cancel(first);
+  timers.Cancel(first);
+  EXPECT_EQ(timers.size(), 1u);
+  EXPECT_EQ(held.use_count(), 2);
+  timers.Cancel(second);
+  timers.Cancel({});
+  EXPECT_EQ(held.use_count(), 1);
+  std::promise<void> ran;
+  const auto past = timers.At(now, [&] { ran.set_value(); });
+  ran.get_future().wait();
+  timers.Cancel(past);  // too late, and no matter
+  EXPECT_EQ(timers.size(), 0u);
 }
 
 TEST_F(Watch, AllWorkspacesNameTheirs) {
