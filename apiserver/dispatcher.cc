@@ -179,18 +179,6 @@ Attributes ProxyAttributes(const RequestInfo& info, const std::string& method) {
   return asked;
 }
 
-// What a request proves who sent it with. A front proxy may name users by any header.
-Request CredentialsOf(const Request& request) {
-  Request out;
-  out.peer = request.peer;
-  for (const auto& [name, value] : request.headers.fields()) {
-    if (request.peer.front_proxy || name == "authorization" || name.starts_with("impersonate-")) {
-      out.headers.Add(name, value);
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 Dispatcher::Dispatcher(const Hub& hub) : hub_(hub) {
@@ -239,17 +227,17 @@ Result<Response> Dispatcher::Route(const Request& request, const User* known,
   const std::chrono::nanoseconds timeout =
       IsLongRunning(info) ? limits::kRequestTimeout : TRY(ParseTimeout(info.query));
   const Deadline deadline = DeadlineOf(info, std::chrono::steady_clock::now(), timeout);
-  User user = known != nullptr
-                  ? *known
-                  : TRY(hub_.authenticator.Authenticate(request, info.workspace.name()));
+  const User sender = known != nullptr
+                          ? *known
+                          : TRY(hub_.authenticator.Authenticate(request, info.workspace.name()));
   if (record != nullptr) {
-    record->user = user;
+    record->user = sender;
     hub_.audit->Received(*record, request);
   }
-  if (auto other = TRY(Impersonate(hub_.authorizer, user, request.headers, AttributesOf(info)))) {
-    user = std::move(*other);
-    if (record != nullptr) record->impersonated = user;
-  }
+  const std::optional<User> other =
+      TRY(Impersonate(hub_.authorizer, sender, request.headers, AttributesOf(info)));
+  const User& user = other ? *other : sender;
+  if (record != nullptr && other) record->impersonated = user;
   TRY(MayDo(user, request.method, info, record));
   if (info.proxied && hub_.store.Get({Workspace(std::string(kRootWorkspace)), kMailboxesResource,
                                       "", info.workspace.name()}) == nullptr) {
@@ -265,8 +253,17 @@ Result<Response> Dispatcher::Route(const Request& request, const User* known,
   const bool oversee = known == nullptr && info.verb == "watch";
   if (!oversee) return answer(std::move(info));
   Response response = TRY(answer(info));
-  if (response.stream != nullptr) TRY(Oversee(request, std::move(info), user, response));
+  if (response.stream != nullptr) TRY(Oversee(request, std::move(info), sender, response));
   return response;
+}
+
+// What a request proves who sent it with, and whom they act as.
+Request Dispatcher::CredentialsOf(const Request& request) const {
+  Request out = hub_.authenticator.CredentialsOf(request);
+  for (const auto& [name, value] : request.headers.fields()) {
+    if (name.starts_with("impersonate-")) out.headers.Add(name, value);
+  }
+  return out;
 }
 
 Result<void> Dispatcher::MayDo(const User& user, const std::string& method, const RequestInfo& info,
@@ -286,11 +283,12 @@ Result<void> Dispatcher::MayDo(const User& user, const std::string& method, cons
 }
 
 // Everything that let the watch begin is asked again: who it is, by a certificate or token that may
-// have ended; whether they may act as the one they act as; whether that one may watch.
-Result<void> Dispatcher::Oversee(const Request& request, RequestInfo info, const User& user,
+// have ended; whether they may act as the one they act as; whether that one may watch. Whoever acts
+// as others has no more watches for it.
+Result<void> Dispatcher::Oversee(const Request& request, RequestInfo info, const User& sender,
                                  Response& response) {
   Oversight oversight;
-  if (hub_.watches != nullptr) oversight.ticket = TRY(hub_.watches->Take(user));
+  if (hub_.watches != nullptr) oversight.ticket = TRY(hub_.watches->Take(sender));
   if (const std::time_t until = request.peer.until; until != 0) {
     const std::time_t now = std::chrono::system_clock::to_time_t(hub_.clock.Now());
     const std::chrono::seconds left(std::clamp<std::time_t>(

@@ -34,7 +34,9 @@ class Dispatcher {
   Result<void> MayDo(const User& user, const std::string& method, const RequestInfo& info,
                      AuditRecord* record) const;
   // Puts an open watch under supervision.
-  Result<void> Oversee(const Request& request, RequestInfo info, const User& user, Response& response);
+  Result<void> Oversee(const Request& request, RequestInfo info, const User& sender,
+                       Response& response);
+  Request CredentialsOf(const Request& request) const;
   Result<Response> Resource(const Request& request, RequestInfo info, const User& user,
                             const Deadline& deadline, AuditRecord* record);
   Result<Response> NonResource(const Request& request, const RequestInfo& info);

@@ -13,7 +13,10 @@ const std::string kRbac = "/clusters/c1/apis/rbac.authorization.k8s.io/v1";
 
 class Overseen : public testing::Test {
  protected:
-  Overseen() { hub.NewWorkspace("c1", "cluster"); }
+  Overseen() : Overseen(apiserver::Server::Options()) {}
+  explicit Overseen(const apiserver::Server::Options& options) : hub(options) {
+    hub.NewWorkspace("c1", "cluster");
+  }
   void Bind(const std::string& name, const Json& rules, const std::string& user) {
     ASSERT_EQ(hub.Do("POST", kRbac + "/clusterroles",
                      {{"apiVersion", "rbac.authorization.k8s.io/v1"}, {"kind", "ClusterRole"},
@@ -68,6 +71,75 @@ TEST_F(Overseen, AWatchEndsWithItsCertificate) {
   std::vector<SharedBytes> pieces;
   EXPECT_NE(endless.stream->Pull(pieces, 1 << 20), Stream::State::kEnd);
   endless.stream->Cancel();
+}
+
+// What else was sent with it does not take the certificate's place.
+TEST_F(Overseen, ATokenThatDidNotDecideKeepsNothingOpen) {
+  Bind("reads", Json::array({{{"verbs", {"list", "watch"}}, {"apiGroups", {""}}, {"resources", {"configmaps"}}}}), "alice");
+  Bind("robots", Json::array({{{"verbs", {"*"}}, {"apiGroups", {"*"}}, {"resources", {"*"}}}}),
+       "system:serviceaccount:default:robot");
+  const std::string accounts = "/clusters/c1/api/v1/namespaces/default/serviceaccounts";
+  hub.Do("POST", accounts, {{"apiVersion", "v1"}, {"kind", "ServiceAccount"}, {"metadata", {{"name", "robot"}}}});
+  const auto token = hub.Do("POST", accounts + "/robot/token",
+                            {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}});
+  Request request = Watch("alice");
+  request.headers.Add("authorization", "Bearer " + StringAt(token.body, {"status", "token"}));
+  request.peer.until = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()) + 2;
+  Response response = hub.server().dispatcher().Handle(request);
+  ASSERT_EQ(response.code, 200);
+  const std::string text = End(response);
+  EXPECT_NE(text.find("\"code\":401"), std::string::npos) << text;
+}
+
+TEST_F(Overseen, OnlyWhatDecidesIsKept) {
+  auto kept = [&](const Request& request) {
+    const Request part = hub.server().dispatcher().hub().authenticator.CredentialsOf(request);
+    std::string names;
+    for (const auto& [name, value] : part.headers.fields()) names += name + " ";
+    return names;
+  };
+  Request request = Watch("alice");
+  for (const char* name : {"authorization", "cookie", "x-remote-user", "x-remote-group", "x-remote-extra-a"}) {
+    request.headers.Add(name, "x");
+  }
+  EXPECT_EQ(kept(request), "") << "the certificate";
+  request.peer.front_proxy = true;
+  EXPECT_EQ(kept(request), "x-remote-user x-remote-group x-remote-extra-a ");
+  request.peer.certificate_rejected = true;
+  EXPECT_EQ(kept(request), "authorization ");
+  request.peer = {};
+  EXPECT_EQ(kept(request), "authorization ");
+  request.headers.Remove("authorization");
+  EXPECT_EQ(kept(request), "");
+}
+
+class FewWatches : public Overseen {
+ protected:
+  FewWatches() : Overseen(Options()) {}
+  static apiserver::Server::Options Options() {
+    apiserver::Server::Options options;
+    options.watches_per_user = 2;
+    return options;
+  }
+};
+
+TEST_F(FewWatches, AreThoseOfWhoSentThemWhoeverTheyActAs) {
+  Bind("acts", Json::array({{{"verbs", {"impersonate"}}, {"apiGroups", {""}}, {"resources", {"users", "groups"}}}}), "bob");
+  std::vector<Response> open;
+  for (const char* as : {"u1", "u2", "u3"}) {
+    Request request = Watch("bob");
+    request.headers.Add("impersonate-user", as);
+    request.headers.Add("impersonate-group", "system:masters");
+    open.push_back(hub.server().dispatcher().Handle(request));
+  }
+  EXPECT_EQ(open[0].code, 200);
+  EXPECT_EQ(open[1].code, 200);
+  EXPECT_EQ(open[2].code, 429);
+  open[0].stream.reset();
+  Request request = Watch("bob");
+  request.headers.Add("impersonate-user", "u4");
+  request.headers.Add("impersonate-group", "system:masters");
+  EXPECT_EQ(hub.server().dispatcher().Handle(request).code, 200) << "one has ended";
 }
 
 // Takes limits::kWatchRecheck.

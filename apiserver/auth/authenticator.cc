@@ -4,9 +4,12 @@
 
 #include "apiserver/auth/bootstrap_tokens.h"
 #include "apiserver/auth/homes.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {
+
+constexpr std::string_view kAuthorization = "authorization";
 
 std::string_view FirstOf(const Headers& headers, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -23,9 +26,9 @@ bool IsOwnGroup(std::string_view group) {
 }
 
 // What a front proxy says.
-User ProxiedUser(const Headers& headers, const RequestHeaders& names, std::string_view user_name) {
-  User user{std::string(user_name)};
-  if (IsLocalName(user_name)) user.home = kHostHome;
+User ProxiedUser(const Headers& headers, const RequestHeaders& names) {
+  User user{std::string(FirstOf(headers, names.user))};
+  if (IsLocalName(user.name)) user.home = kHostHome;
   user.uid = FirstOf(headers, names.uid);
   for (const std::string& name : names.group) {
     for (const std::string_view group : headers.All(name)) {
@@ -40,6 +43,15 @@ User ProxiedUser(const Headers& headers, const RequestHeaders& names, std::strin
     }
   }
   return user;
+}
+
+// Whether a header of that name says something about the user.
+bool IsNamed(const std::string& header, const RequestHeaders& names) {
+  for (const auto* list : {&names.user, &names.uid, &names.group}) {
+    if (std::find(list->begin(), list->end(), header) != list->end()) return true;
+  }
+  return std::any_of(names.extra_prefix.begin(), names.extra_prefix.end(),
+                     [&](const std::string& prefix) { return header.starts_with(prefix); });
 }
 
 User CertificateUser(const Peer& peer) {
@@ -90,31 +102,58 @@ Result<User> Authenticator::AuthenticateToken(std::string_view token,
   return user;
 }
 
-Result<User> Authenticator::Authenticate(const Request& request, std::string_view workspace) const {
-  const Peer& peer = request.peer;
-  // A stream may outlast the certificate it was opened with.
+// A stream may outlast the certificate it was opened with.
+bool Authenticator::CertificateFails(const Peer& peer) const {
   const bool ended = peer.until != 0 &&
                      peer.until <= std::chrono::system_clock::to_time_t(parts_.clock.Now());
-  const bool rejected = peer.certificate_rejected || ended;
-  if (peer.front_proxy && !rejected) {
-    const std::string_view name = FirstOf(request.headers, parts_.request_headers.user);
-    if (!name.empty()) {
-      User user = ProxiedUser(request.headers, parts_.request_headers, name);
+  return peer.certificate_rejected || ended;
+}
+
+Authenticator::Proof Authenticator::ProofOf(const Request& request) const {
+  const Peer& peer = request.peer;
+  const bool holds = !CertificateFails(peer);
+  if (holds && peer.front_proxy) {
+    if (!FirstOf(request.headers, parts_.request_headers.user).empty()) return Proof::kFrontProxy;
+  } else if (holds && !peer.common_name.empty()) {
+    return Proof::kCertificate;
+  }
+  return request.headers.Get(kAuthorization).empty() ? Proof::kNone : Proof::kHeader;
+}
+
+Result<User> Authenticator::Authenticate(const Request& request, std::string_view workspace) const {
+  switch (ProofOf(request)) {
+    case Proof::kFrontProxy: {
+      User user = ProxiedUser(request.headers, parts_.request_headers);
       if (user.name != kAnonymous) AddAuthenticated(user);
       return user;
     }
-  } else if (!peer.common_name.empty() && !rejected) {
-    User user = CertificateUser(peer);
-    AddAuthenticated(user);
-    return user;
+    case Proof::kCertificate: {
+      User user = CertificateUser(request.peer);
+      AddAuthenticated(user);
+      return user;
+    }
+    case Proof::kHeader: {
+      const std::string_view token = BearerToken(request.headers.Get(kAuthorization));
+      if (token.empty() || token.size() > limits::kTokenBytes) return Unauthorized();
+      return AuthenticateToken(token, workspace);
+    }
+    case Proof::kNone:
+      break;
   }
-  if (const std::string_view header = request.headers.Get("authorization"); !header.empty()) {
-    const std::string_view token = BearerToken(header);
-    if (token.empty()) return Unauthorized();
-    return AuthenticateToken(token, workspace);
-  }
-  if (rejected) return Unauthorized();
+  if (CertificateFails(request.peer)) return Unauthorized();
   return User{std::string(kAnonymous), {std::string(kUnauthenticated)}};
+}
+
+Request Authenticator::CredentialsOf(const Request& request) const {
+  Request out;
+  out.peer = request.peer;
+  const Proof proof = ProofOf(request);
+  for (const auto& [name, value] : request.headers.fields()) {
+    const bool decides = proof == Proof::kFrontProxy ? IsNamed(name, parts_.request_headers)
+                                                     : proof == Proof::kHeader && name == kAuthorization;
+    if (decides) out.headers.Add(name, value);
+  }
+  return out;
 }
 
 }  // namespace mailroom::apiserver

@@ -36,10 +36,16 @@ class Authenticator {
 
   // `workspace` is the one asked for, "" for all.
   Result<User> Authenticate(const Request& request, std::string_view workspace) const;
+  // Those parts of the request that decide who sent it: all that is needed to ask again later.
+  Request CredentialsOf(const Request& request) const;
   // The user of a bearer token presented to that workspace.
   Result<User> AuthenticateToken(std::string_view token, std::string_view workspace) const;
 
  private:
+  enum class Proof { kFrontProxy, kCertificate, kHeader, kNone };
+  Proof ProofOf(const Request& request) const;
+  bool CertificateFails(const Peer& peer) const;
+
   const Parts parts_;
 };
 
