@@ -41,6 +41,42 @@ TEST_F(Access, NobodyMayOnlyAskForHealthAndVersion) {
   for (const char* path : {"/healthz", "/version"}) EXPECT_EQ(Code("", "", "POST", path), 403) << path;
 }
 
+// Nor may they find out what there is.
+TEST_F(Access, NobodyLearnsWhichWorkspacesThereAre) {
+  hub.NewWorkspace("cluster1", "cluster");
+  hub.NewWorkspace("its1-mb1", "mailbox");
+  const std::string mailboxes = "/apis/mailbox.kubestellar.io/v1alpha1/mailboxes";
+  const auto made = hub.Do("POST", mailboxes,
+                           {{"apiVersion", "mailbox.kubestellar.io/v1alpha1"}, {"kind", "Mailbox"},
+                            {"metadata", {{"name", "its1-mb1"}}},
+                            {"spec", {{"inventory", "its1"}, {"syncTargetName", "t"}, {"syncTargetUID", "u"}, {"workspace", "its1-mb1"}}}});
+  ASSERT_EQ(hub.Get(mailboxes + "/its1-mb1").code, 200) << made.text;
+  auto answer = [&](const std::string& method, const std::string& path, const std::string& name) {
+    Request request;
+    request.method = method;
+    request.path = path;
+    const auto got = hub.Send(request);
+    std::string text = got.text;
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name)) text.replace(at, name.size(), "N");
+    return std::to_string(got.code) + " " + std::string(got.headers.Get("content-type")) + " " + text;
+  };
+  for (const char* tail : {"", "/", "/healthz", "/livez/ping", "/livez/nosuch", "/healthz/a/b", "/readyz/x", "/version", "/version/x",
+                           "/version/a/b", "/api", "/apis", "/apis/apps/v1", "/metrics", "/openapi/v3", "/openid/v1/jwks",
+                           "/.well-known/openid-configuration", "/nowhere", "/api/v1/namespaces", "/api/v1/namespaces/default/secrets/x",
+                           "/apis/x.io/v1/things", "/apis/mailbox.kubestellar.io/v1alpha1/workspaces"}) {
+    for (const char* method : {"GET", "HEAD", "POST", "DELETE"}) {
+      for (const auto& [here, nowhere] : {std::pair<std::string, std::string>{"cluster1", "nosuch12"}, {"its1-mb1", "its1-mb2"}}) {
+        EXPECT_EQ(answer(method, "/clusters/" + here + tail, here), answer(method, "/clusters/" + nowhere + tail, nowhere))
+            << method << tail;
+        EXPECT_EQ(answer(method, mailboxes + "/" + here + "/proxy" + tail, here),
+                  answer(method, mailboxes + "/" + nowhere + "/proxy" + tail, nowhere)) << method << tail;
+      }
+    }
+  }
+  EXPECT_EQ(Code("", "", "GET", "/version/x"), 403);
+  EXPECT_EQ(Code("", "", "GET", "/livez/nosuch"), 404);
+}
+
 TEST_F(Access, ARejectedCertificateOrTokenIsUnauthorized) {
   Request request;
   request.method = "GET";

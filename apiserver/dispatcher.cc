@@ -239,8 +239,10 @@ Result<Response> Dispatcher::Route(const Request& request, const User* known,
   const User& user = other ? *other : sender;
   if (record != nullptr && other) record->impersonated = user;
   TRY(MayDo(user, request.method, info, record));
-  if (info.proxied && hub_.store.Get({Workspace(std::string(kRootWorkspace)), kMailboxesResource,
-                                      "", info.workspace.name()}) == nullptr) {
+  // What everybody may ask does not tell which mailboxes there are.
+  if (info.proxied && !IsPublic(AttributesOf(info)) &&
+      hub_.store.Get({Workspace(std::string(kRootWorkspace)), kMailboxesResource, "",
+                      info.workspace.name()}) == nullptr) {
     return NotFound(kMailboxesResource.resource, kMailboxesResource.group, info.workspace.name());
   }
   std::optional<RemoteApi> elsewhere;
@@ -350,7 +352,8 @@ Result<Response> Dispatcher::NonResource(const Request& request, const RequestIn
   if (info.path == "/version") {
     return InAcceptedMedia(request, JsonResponse(200, DumpJsonPretty(VersionDocument())));
   }
-  if (info.all_workspaces) return TextResponse(404, "404 page not found\n");
+  // A check there is not has one answer everywhere: it does not tell which workspaces there are.
+  if (info.all_workspaces || IsPublic(AttributesOf(info))) return TextResponse(404, "404 page not found\n");
   const WorkspaceView workspace = TRY(hub_.workspaces.Find(info.workspace));
   if (info.segments.empty()) return RootDocument(*workspace.catalog);
   if (info.path == "/.well-known/openid-configuration") {

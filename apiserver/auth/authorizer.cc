@@ -14,15 +14,6 @@ namespace {
 constexpr std::string_view kRoot = openapi::kRootWorkspace;
 const GroupResource kWorkspaceObjects{"mailbox.kubestellar.io", "workspaces"};
 
-bool IsPublic(const Attributes& asked) {
-  if (asked.is_resource || (asked.verb != "get" && asked.verb != "head")) return false;
-  constexpr std::array<std::string_view, 4> kPublic = {"/healthz", "/livez", "/readyz", "/version"};
-  return std::any_of(kPublic.begin(), kPublic.end(), [&](std::string_view path) {
-    return asked.path.starts_with(path) &&
-           (asked.path.size() == path.size() || asked.path[path.size()] == '/');
-  });
-}
-
 bool IsRead(std::string_view verb) { return verb == "get" || verb == "list" || verb == "watch"; }
 
 // Asking for a client certificate, and seeing the answer.
@@ -73,6 +64,16 @@ std::string BindingText(const Rbac::Held& held) {
 }
 
 }  // namespace
+
+bool IsPublic(const Attributes& asked) {
+  if (asked.is_resource || (asked.verb != "get" && asked.verb != "head")) return false;
+  if (asked.path == "/version") return true;
+  constexpr std::array<std::string_view, 3> kHealth = {"/healthz", "/livez", "/readyz"};
+  return std::any_of(kHealth.begin(), kHealth.end(), [&](std::string_view path) {
+    return asked.path.starts_with(path) &&
+           (asked.path.size() == path.size() || asked.path[path.size()] == '/');
+  });
+}
 
 ObjectPtr Authorizer::WorkspaceObject(std::string_view name) const {
   return store_.Get({Workspace(std::string(kRoot)), kWorkspaceObjects, "", std::string(name)});

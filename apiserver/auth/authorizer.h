@@ -60,6 +60,10 @@ class Authorizer {
   mutable std::shared_ptr<const WorkspaceAccess> access_;          // guarded by mutex_
 };
 
+// Whether everybody may ask that, anywhere: health and version. The answers must not differ by what
+// there is.
+bool IsPublic(const Attributes& asked);
+
 // The Forbidden answer to a denied request.
 Status ForbiddenTo(const User& user, const Attributes& asked, const std::string& reason);
 
