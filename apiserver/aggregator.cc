@@ -163,6 +163,8 @@ Result<Response> Aggregator::Forward(const RemoteApi& api, const Request& reques
                                      const RequestInfo& info, const User& user,
                                      const Deadline& deadline) {
   if (!api.available) return ErrorText(503, "service unavailable");
+  // It came to be after the request was taken for a short one.
+  if (NoWaiting::Here()) return TooManyRequests("the API has just come to be served elsewhere", 1);
   const Slot slot(*this, info.workspace);
   if (!slot.taken()) {
     return TooManyRequests("too many requests are waiting for other servers of this workspace", 1);

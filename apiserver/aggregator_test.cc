@@ -6,6 +6,7 @@
 #include <latch>
 
 #include "apiserver/client/scripted_server.h"
+#include "apiserver/worker_pool.h"
 #include "openapi/base64.h"
 #include "storage/object/json_path.h"
 #include "test/support/eventually.h"
@@ -189,6 +190,19 @@ TEST_F(Extension, IsNotAskedForThoseWhoMayNot) {
   request.peer.common_name = "bob";
   EXPECT_EQ(hub.Send(request).code, 403);
   EXPECT_TRUE(Asked().empty());
+}
+
+// As when it comes to be between the choice of the thread and the answer.
+TEST_F(Extension, AnIoLoopDoesNotWaitForIt) {
+  Begin();
+  {
+    const apiserver::NoWaiting loop;
+    const auto answer = hub.Get("/clusters/c" + kThings);
+    EXPECT_EQ(answer.code, 429) << answer.text;
+    EXPECT_EQ(answer.headers.Get("retry-after"), "1");
+  }
+  EXPECT_TRUE(Asked().empty());
+  EXPECT_EQ(hub.Get("/clusters/c" + kThings).code, 200);
 }
 
 TEST_F(Extension, ANameThatIsNoHeaderIsNotPassedOn) {

@@ -52,6 +52,26 @@ TEST_F(Conversion, EveryVerbSpeaksTheVersionOfTheRequest) {
   EXPECT_EQ(stand.paths().front(), "/?timeout=30s");
 }
 
+// As when the definition changes between the choice of the thread and the answer.
+TEST_F(Conversion, AnIoLoopDoesNotWaitForIt) {
+  WebhookStand stand(Answering(Convert));
+  Define(ByWebhook(stand));
+  ASSERT_EQ(Make("v1", "a", {{"hostPort", "h:1"}}).code, 201);
+  for (const std::string& path : {Path("v2", "a"), Path("v2")}) {
+    {
+      const apiserver::NoWaiting loop;
+      const auto answer = hub_.Get(path);
+      EXPECT_EQ(answer.code, 429) << answer.text;
+      EXPECT_EQ(answer.headers.Get("retry-after"), "1");
+      EXPECT_TRUE(stand.reviews().empty());
+    }
+    EXPECT_EQ(hub_.Get(Path("v1", "a")).code, 200);
+  }
+  EXPECT_EQ(hub_.Get(Path("v2")).code, 200) << "nothing is left under way";
+  const apiserver::NoWaiting loop;
+  EXPECT_EQ(hub_.Get(Path("v2")).code, 200) << "what is remembered takes no wait";
+}
+
 TEST_F(Conversion, AListIsOneQuestion) {
   WebhookStand stand(Answering(Convert));
   Define(ByWebhook(stand));

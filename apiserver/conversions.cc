@@ -13,11 +13,15 @@ std::string KeyOf(const openapi::ResourceType& to, const Object& object) {
          to.gvk.version + "/" + std::to_string(reinterpret_cast<std::uintptr_t>(to.conversion.get()));
 }
 
+// The webhook came to be after the request was taken for a short one.
+Status AnotherTime() { return TooManyRequests("the object has to be converted by a webhook", 1); }
+
 }  // namespace
 
 Result<std::vector<Json>> Conversions::Ask(const Workspace& workspace,
                                            const openapi::ResourceType& to,
                                            std::vector<Json> objects) {
+  if (NoWaiting::Here()) return AnotherTime();
   const openapi::ConversionHook& hook = *to.conversion;
   const ConversionQuestion question =
       AskConversion(hook.review_version, to.gvk.ApiVersion(), std::move(objects));
@@ -99,6 +103,7 @@ Result<std::vector<ObjectPtr>> Conversions::Recall(const Workspace& workspace,
     answered_.notify_all();
     if (!done.ok()) return done.error();
     if (division.others.empty()) return std::move(division.known);
+    if (NoWaiting::Here()) return AnotherTime();
     const WaitElsewhere waiting;
     std::vector<std::size_t> failed;
     for (const std::size_t i : division.others) {

@@ -7,7 +7,13 @@ namespace mailroom::apiserver {
 
 void Offload::Serve(Pools pools, Request request, std::function<void(Response)> respond) const {
   const Pace expected = pace(request);
-  if (expected == Pace::kAtOnce) return respond(handle(request));
+  if (expected == Pace::kAtOnce) {
+    Response response = [&] {
+      const NoWaiting loop;
+      return handle(request);
+    }();
+    return respond(std::move(response));
+  }
   WorkerPool& pool = expected == Pace::kLong ? pools.readers : pools.workers;
   struct Work {
     Request request;

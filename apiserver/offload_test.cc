@@ -22,6 +22,7 @@ TEST(OffloadTest, ReadsAreAnsweredHereAndAFullQueueIsTooManyRequests) {
       .handle =
           [&](const Request& request) {
             worker = std::this_thread::get_id();
+            EXPECT_EQ(NoWaiting::Here(), request.method == "GET");
             if (request.path == "/first") started.set_value();
             if (request.method == "POST") released.wait();
             return Response{};
@@ -40,6 +41,7 @@ TEST(OffloadTest, ReadsAreAnsweredHereAndAFullQueueIsTooManyRequests) {
     request.method = method;
     request.path = path;
     offload.Serve({workers, readers}, std::move(request), [&](const Response& response) {
+      EXPECT_FALSE(NoWaiting::Here());
       ++(response.code == 429 ? refused : done);
       EXPECT_EQ(response.headers.Get("retry-after"), response.code == 429 ? "1" : "");
     });

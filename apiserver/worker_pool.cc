@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kLowPriority = 10;  // as nice(1) counts: a tenth of an ordinary thread's share
 
+thread_local bool no_waiting = false;
 thread_local WorkerPool* current_pool = nullptr;
 thread_local std::size_t* current_running = nullptr;  // of the flow whose task this thread runs
 
@@ -170,5 +171,11 @@ WaitElsewhere::WaitElsewhere() : pool_(current_pool) {
 WaitElsewhere::~WaitElsewhere() {
   if (pool_ != nullptr) pool_->EndWait();
 }
+
+NoWaiting::NoWaiting() : before_(std::exchange(no_waiting, true)) {}
+
+NoWaiting::~NoWaiting() { no_waiting = before_; }
+
+bool NoWaiting::Here() { return no_waiting; }
 
 }  // namespace mailroom::apiserver

@@ -97,4 +97,19 @@ class WaitElsewhere {
   WorkerPool* const pool_;
 };
 
+// While it lives, the calling thread must wait for nobody: it is an I/O loop's. Whoever finds that
+// they would have to answers instead that the client shall come again.
+class NoWaiting {
+ public:
+  NoWaiting();
+  ~NoWaiting();
+  NoWaiting(const NoWaiting&) = delete;
+  NoWaiting& operator=(const NoWaiting&) = delete;
+  // Whether the calling thread is such a one.
+  static bool Here();
+
+ private:
+  const bool before_;
+};
+
 }  // namespace mailroom::apiserver
