@@ -5,6 +5,7 @@
 #include <set>
 
 #include "apiserver/auth/homes.h"
+#include "openapi/base64.h"
 #include "storage/object/json_path.h"
 #include "test/support/test_hub.h"
 
@@ -129,6 +130,32 @@ TEST_F(Identity, TheHostIsAskedAboutItsOwn) {
   EXPECT_EQ(Proxied(kAccount, {"system:serviceaccounts"}, mailboxes), 200);
   EXPECT_EQ(Proxied("alice", {}, mailboxes), 200);
   EXPECT_EQ(told, (std::set<std::string>{":host/" + kAccount, "root/alice"}));
+}
+
+// A token's name is asked about, and acted as, where it is somebody.
+TEST_F(Identity, ABootstrapTokenIsReviewedAsItIsServed) {
+  auto data = [](std::string_view text) { return openapi::EncodeBase64(text); };
+  ASSERT_EQ(hub.Do("POST", At("c1") + "/api/v1/namespaces/kube-system/secrets",
+                   {{"apiVersion", "v1"}, {"kind", "Secret"}, {"type", "bootstrap.kubernetes.io/token"},
+                    {"metadata", {{"name", "bootstrap-token-abcdef"}}},
+                    {"data", {{"token-id", data("abcdef")}, {"token-secret", data("0123456789abcdef")},
+                              {"usage-bootstrap-authentication", data("true")}}}}).code, 201);
+  const std::string name = "system:bootstrap:abcdef", secrets = At("c1") + "/api/v1/secrets";
+  Bind("c1", "token", {{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", "User"}, {"name", name}});
+  Request request = Ask(secrets);
+  request.headers.Add("authorization", "Bearer abcdef.0123456789abcdef");
+  EXPECT_EQ(hub.Send(request).code, 200);
+  const auto review = hub.Do("POST", At("c1") + "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+                             {{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SubjectAccessReview"},
+                              {"spec", {{"user", name}, {"resourceAttributes", {{"verb", "list"}, {"resource", "secrets"}}}}}});
+  EXPECT_TRUE(BoolAt(review.body, {"status", "allowed"})) << review.text;
+  request = Ask(secrets);
+  request.peer.common_name = "admin";
+  request.peer.organizations = {"system:masters"};
+  request.headers.Add("impersonate-user", name);
+  EXPECT_EQ(hub.Send(request).code, 200);
+  request.path = "/api/v1/secrets";
+  EXPECT_EQ(hub.Send(request).code, 403) << "root's token of that name is another";
 }
 
 TEST(Homes, AreKeptApart) {

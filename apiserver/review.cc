@@ -1,7 +1,7 @@
 // Reviews: questions about users and rights, answered from what the server knows and not stored.
 #include <map>
 
-#include "apiserver/auth/impersonate.h"
+#include "apiserver/auth/homes.h"
 #include "apiserver/commit.h"
 #include "apiserver/render.h"
 #include "apiserver/verbs.h"
@@ -25,7 +25,7 @@ User UserOf(const Call& call, const Json& spec) {
   if (const Json* extra = Find(spec, {"extra"}); extra != nullptr && extra->is_object()) {
     for (const auto& [key, value] : extra->items()) user.extra[key] = StringsAt(*extra, {key});
   }
-  if (SplitServiceAccount(user.name)) user.home = call.info.workspace.name();
+  if (IsLocalName(user.name)) user.home = call.info.workspace.name();
   return user;
 }
 

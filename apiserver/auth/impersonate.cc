@@ -1,6 +1,7 @@
 #include "apiserver/auth/impersonate.h"
 
 #include "apiserver/auth/authenticator.h"
+#include "apiserver/auth/homes.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -100,9 +101,9 @@ Result<std::optional<User>> Impersonate(const Authorizer& authorizer, const User
   }
   TRY(CheckAll(authorizer, user, asked, wanted));
   User other{wanted.name, wanted.groups, wanted.uid, wanted.extra};
-  if (const auto account = SplitServiceAccount(other.name)) {
-    other.home = asked.workspace;
-    if (other.groups.empty()) other.groups = ServiceAccountGroups(account->first);
+  if (IsLocalName(other.name)) other.home = asked.workspace;
+  if (const auto account = SplitServiceAccount(other.name); account && other.groups.empty()) {
+    other.groups = ServiceAccountGroups(account->first);
   }
   if (other.name == kAnonymous) {
     if (!other.InGroup(kUnauthenticated)) other.groups.emplace_back(kUnauthenticated);
