@@ -100,6 +100,19 @@ TEST_F(FullQueue, OneWorkspaceFillsHalfOfIt) {
   EXPECT_EQ(first.get().code, 201);
 }
 
+TEST_F(FullQueue, AllThatIsNowhereFillsHalfOfIt) {
+  auto first = Ask(NewMap("nosuch", "a"));
+  auto second = Ask(NewMap("nowhere", "b"));
+  EXPECT_FALSE(Refused(first));
+  ASSERT_TRUE(Refused(second));
+  EXPECT_EQ(second.get().code, 429);
+  auto known = Ask(NewMap("wds1", "a"));
+  EXPECT_FALSE(Refused(known));
+  Release();
+  EXPECT_EQ(first.get().code, 404);
+  EXPECT_EQ(known.get().code, 201);
+}
+
 // What is written in another way than usual is judged by what the verbs read in it.
 TEST(Paces, AreThoseOfTheRequestAsItIsRead) {
   TestHub hub;
@@ -190,7 +203,7 @@ TEST(Flows, AreThoseOfTheWorkspaceThatIsRead) {
     EXPECT_EQ(flow(path), "root") << path;
   }
   for (const char* path : {"/clusters/nosuch/api", "/clusters/%2e%2e/api", "/clusters/X/api"}) {
-    EXPECT_EQ(flow(path), "") << path;
+    EXPECT_EQ(flow(path), kUnknownFlow) << path;
   }
   EXPECT_EQ(flow("/clusters/*/api/v1/pods"), "*");
 }

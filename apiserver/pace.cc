@@ -106,7 +106,7 @@ std::string FlowOf(const Hub& hub, const Request& request) {
   const bool known = IsWorkspaceName(name) &&
                      hub.store.Get({Workspace(std::string(kRootWorkspace)), kWorkspacesResource,
                                     "", name}) != nullptr;
-  return known ? name : "";
+  return known ? name : std::string(kUnknownFlow);
 }
 
 }  // namespace mailroom::apiserver

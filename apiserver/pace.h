@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "storage/object/message.h"
 
@@ -21,6 +22,8 @@ enum class Pace {
 // workspace are long.
 Pace PaceOf(const Hub& hub, const Request& request);
 
+// The flow of all requests that name no workspace there is; no workspace has such a name.
+inline constexpr std::string_view kUnknownFlow = "?";
 // The workspace a request asks for, by its path alone, for sharing the server's time fairly. All
 // that name none that exists are one flow, so that making up names gains nothing.
 std::string FlowOf(const Hub& hub, const Request& request);
