@@ -1,5 +1,7 @@
 #include "apiserver/host_authorizer.h"
 
+#include <algorithm>
+
 #include "apiserver/auth/homes.h"
 #include "apiserver/auth/impersonate.h"
 #include "apiserver/client/curl_transport.h"
@@ -45,9 +47,13 @@ bool HostAuthorizer::Allows(const User& user, const Attributes& asked) {
                 {"version", asked.version},   {"resource", asked.resource},
                 {"subresource", asked.subresource}, {"name", asked.name}};
   std::vector<std::string> groups = user.groups;
+  groups.insert(groups.end(), user.host_groups.begin(), user.host_groups.end());
   if (const auto account = SplitServiceAccount(user.name); account && user.home == kHostHome) {
-    // Of the host's own account; they mean nothing to the hub, which left them out.
-    for (std::string& group : ServiceAccountGroups(account->first)) groups.push_back(std::move(group));
+    // Of the host's own account; they mean nothing to the hub, which set them aside.
+    for (std::string& group : ServiceAccountGroups(account->first)) {
+      const bool named = std::find(groups.begin(), groups.end(), group) != groups.end();
+      if (!named) groups.push_back(std::move(group));
+    }
   }
   Json spec = {{"user", user.name}, {"groups", groups}, {"resourceAttributes", std::move(facts)}};
   if (!user.uid.empty()) spec["uid"] = user.uid;

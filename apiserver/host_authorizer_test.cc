@@ -100,6 +100,11 @@ TEST(HostAuthorizer, AsksOnceForAWhile) {
   EXPECT_EQ(StringsAt(seen, {"spec", "groups"}), std::vector<std::string>{"devs"});
   EXPECT_EQ(StringAt(seen, {"spec", "resourceAttributes", "verb"}), "list");
   EXPECT_EQ(StringAt(seen, {"spec", "resourceAttributes", "resource"}), "mailboxes");
+  User master = Alice();
+  master.host_groups = {"system:masters"};
+  EXPECT_TRUE(authorizer->Allows(master, Mailboxes("list")));
+  EXPECT_EQ(StringsAt(seen, {"spec", "groups"}), (std::vector<std::string>{"devs", "system:masters"}));
+  host.asked = 1;
   EXPECT_TRUE(authorizer->Allows(Alice(), Mailboxes("list")));
   EXPECT_EQ(host.asked, 1);
   host.Says(false);

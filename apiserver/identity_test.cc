@@ -18,7 +18,7 @@ const std::string kAccount = "system:serviceaccount:default:ci";
 class Identity : public testing::Test {
  protected:
   // The host, when it is asked, allows everything.
-  Identity() : hub(Options(told)) {
+  Identity() : hub(Options(told, host_groups)) {
     hub.NewWorkspace("c1", "cluster");
     for (const std::string ws : {"root", "c1", "wds1"}) {
       EXPECT_EQ(hub.Do("POST", At(ws) + "/api/v1/namespaces/default/serviceaccounts",
@@ -26,10 +26,12 @@ class Identity : public testing::Test {
                     .code, 201) << ws;
     }
   }
-  static apiserver::Server::Options Options(std::set<std::string>& told) {
+  static apiserver::Server::Options Options(std::set<std::string>& told,
+                                            std::vector<std::string>& host_groups) {
     apiserver::Server::Options options;
-    options.delegate = [&told](const apiserver::User& user, const apiserver::Attributes&) {
+    options.delegate = [&](const apiserver::User& user, const apiserver::Attributes&) {
       told.insert(user.home + "/" + user.name);
+      host_groups = user.host_groups;
       return true;
     };
     return options;
@@ -73,6 +75,7 @@ class Identity : public testing::Test {
     return hub.Send(request).code;
   }
   std::set<std::string> told;  // whom the host was asked about
+  std::vector<std::string> host_groups;  // of the last of them
   TestHub hub;
 };
 
@@ -130,6 +133,15 @@ TEST_F(Identity, TheHostIsAskedAboutItsOwn) {
   EXPECT_EQ(Proxied(kAccount, {"system:serviceaccounts"}, mailboxes), 200);
   EXPECT_EQ(Proxied("alice", {}, mailboxes), 200);
   EXPECT_EQ(told, (std::set<std::string>{":host/" + kAccount, "root/alice"}));
+}
+
+// Who may do everything there is told of as they are, to the host alone.
+TEST_F(Identity, AMasterOfTheHostIsAMasterOnlyThere) {
+  const std::vector<std::string> masters = {"system:masters"};
+  EXPECT_EQ(Proxied("boss", masters, "/apis/mailbox.kubestellar.io/v1alpha1/mailboxes"), 200);
+  EXPECT_EQ(host_groups, masters);
+  EXPECT_EQ(Proxied("boss", masters, "/api/v1/secrets"), 403);
+  EXPECT_EQ(Proxied("boss", masters, At("c1") + "/api/v1/secrets"), 403);
 }
 
 // A token's name is asked about, and acted as, where it is somebody.

@@ -32,7 +32,7 @@ User ProxiedUser(const Headers& headers, const RequestHeaders& names) {
   user.uid = FirstOf(headers, names.uid);
   for (const std::string& name : names.group) {
     for (const std::string_view group : headers.All(name)) {
-      if (!IsOwnGroup(group)) user.groups.emplace_back(group);
+      (IsOwnGroup(group) ? user.host_groups : user.groups).emplace_back(group);
     }
   }
   for (const auto& [header, value] : headers.fields()) {

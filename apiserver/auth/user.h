@@ -32,6 +32,9 @@ struct User {
   // The mailbox whose syncer certificate a join token may ask for; that is all it may do.
   std::string joins = {};
   bool spent = false;  // it has done so; it may still read the answer
+  // Groups in which only the host cluster knows the user: a front proxy named them, and here they
+  // would make somebody else of them.
+  std::vector<std::string> host_groups = {};
 
   bool InGroup(std::string_view group) const {
     return std::find(groups.begin(), groups.end(), group) != groups.end();
