@@ -286,6 +286,22 @@ TEST_F(Rights, AggregatedRolesFollowTheirParts) {
   EXPECT_NE(shown.find("x.io"), std::string::npos) << "admin holds edit, which holds view";
 }
 
+// What only everybody who is nobody holds, such as where the issuer of tokens is to be verified.
+TEST_F(Rights, AWorkspaceMayOpenPathsToEverybody) {
+  auto nobody = [&](const std::string& path) { return Code("", "GET", path); };
+  const std::string keys = "/openid/v1/jwks";
+  EXPECT_EQ(nobody(c1 + keys), 403);
+  Make(c1 + kRbac + "/clusterrolebindings", "ClusterRoleBinding", "issuer",
+       {{"roleRef", RoleRef("ClusterRole", "system:service-account-issuer-discovery")},
+        {"subjects", Json::array({GroupSubject("system:unauthenticated")})}});
+  EXPECT_EQ(nobody(c1 + keys), 200);
+  EXPECT_EQ(nobody(c1 + "/.well-known/openid-configuration"), 200);
+  EXPECT_EQ(nobody(c1 + "/apis"), 403);
+  EXPECT_EQ(nobody(keys), 403) << "root says nothing of the kind";
+  EXPECT_EQ(Code("alice", "GET", c1 + keys), 403) << "she is somebody";
+  EXPECT_EQ(As("alice", {"system:unauthenticated"}, "GET", c1 + keys).code, 403) << "whatever she says";
+}
+
 TEST_F(Rights, AccessReviewsAnswer) {
   Make(c1 + kRbac + "/namespaces/default/rolebindings", "RoleBinding", "alice-edits",
        {{"roleRef", RoleRef("ClusterRole", "edit")}, {"subjects", Json::array({UserSubject("alice")})}});

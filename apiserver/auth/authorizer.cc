@@ -174,7 +174,9 @@ void Authorizer::VisitRules(const User& user, std::string_view workspace, std::s
     if (!type.ok() || !openapi::PolicyIsLive(*type)) return;
   }
   const RbacPtr rbac = is_root ? root : RbacOf(workspace);
-  if (rbac == nullptr || (!member && !rbac->Knows(user))) return;
+  // Who binds nobody in particular opens that to everybody, and says so.
+  const bool nobody = user.name == kAnonymous && !user.InGroup(kAuthenticated);
+  if (rbac == nullptr || (!member && !nobody && !rbac->Knows(user))) return;
   rbac->Visit(user, ns, [&](const Rbac::Held& held) {
     if (held.rules == nullptr) {
       if (missing != nullptr) {
