@@ -144,8 +144,10 @@ Result<void> CheckHeldWhereGranted(const Call& call, const Json& object, const R
   if (rbac == nullptr) return Ok();
   for (const std::string& role : SharedBy(*rbac, name, LabelsOf(&object))) {
     const RulesPtr before = rbac->RulesOf("ClusterRole", "", role);
-    const Rules added = Uncovered(before == nullptr ? Rules() : *before, rules);
+    const Missing added = Uncovered(before == nullptr ? Rules() : *before, rules, limits::kRuleProduct);
     if (added.empty()) continue;
+    // Where not all that is new can be told, all there is must be held.
+    const Rules& wanted = added.more || added.too_many ? rules : added.rules;
     bool open = false;
     const std::set<std::string> workspaces = TRY(GrantedIn(call, role, open));
     if (open) {
@@ -153,7 +155,7 @@ Result<void> CheckHeldWhereGranted(const Call& call, const Json& object, const R
                        "must have the right to escalate: ClusterRole " + Quoted(role) +
                            " is granted in workspaces that are not named");
     }
-    for (const std::string& workspace : workspaces) TRY(CheckHeld(call, name, workspace, added));
+    for (const std::string& workspace : workspaces) TRY(CheckHeld(call, name, workspace, wanted));
   }
   return Ok();
 }
