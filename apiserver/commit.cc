@@ -351,6 +351,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   TRY(CheckTree(call, options, *call.type, draft));
   TRY(PrepareIdentity(call, object));
   TRY(CheckDefinition(call));
+  Home home = TRY(Home::Of(call));  // before anything is asked of it, so that the answers hold
   TRY(CheckNamespace(call, StringAt(object, {"metadata", "name"})));
   TRY(CheckCapacity(call, StringAt(object, {"metadata", "name"})));
   DropStatus(*call.type, object);
@@ -362,7 +363,6 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   if (call.type->tracks_generation) Set(object, {"metadata", "generation"}, 1);
   const KindRules& rules = RulesOf(*call.type);
   const bool generated = NeedsName(object);
-  Home home = TRY(Home::Of(call));
   int moves = 0;
   for (int attempt = 0;; ++attempt) {
     if (generated) GenerateName(object);

@@ -43,6 +43,24 @@ Json Definition(const std::string& group, const std::string& plural) {
 
 class WorkspacesTest : public testing::Test {
  protected:
+  // Makes ConfigMaps until there is no place for them, counting those that were made. A namespace
+  // that goes takes none before it is gone.
+  std::vector<std::jthread> WriteUntilGone(const std::string& maps, std::atomic<int>& made) {
+    std::vector<std::jthread> writers;
+    for (int writer = 0; writer < 3; ++writer) {
+      writers.emplace_back([this, &maps, &made, writer] {
+        for (int i = 0;; ++i) {
+          const std::string name = "x" + std::to_string(writer) + "-" + std::to_string(i);
+          const int code = hub.Do("POST", maps, ConfigMap(name)).code;
+          if (code == 404) return;
+          EXPECT_TRUE(code == 201 || code == 403) << code;
+          made += code == 201;
+        }
+      });
+    }
+    return writers;
+  }
+
   // As an older program may have left it, without the checks of today.
   void Store(const ResourceKey& key, const Json& object) {
     storage::Txn txn;
@@ -84,18 +102,7 @@ TEST_F(WorkspacesTest, NothingIsMadeInAWorkspaceThatGoes) {
     hub.NewWorkspace("a", "wds");
     std::atomic<int> made = 0;
     {
-      std::vector<std::jthread> writers;
-      for (int writer = 0; writer < 3; ++writer) {
-        writers.emplace_back([&, writer] {
-          for (int i = 0;; ++i) {
-            const std::string name = "x" + std::to_string(writer) + "-" + std::to_string(i);
-            const int code = hub.Do("POST", maps, ConfigMap(name)).code;
-            if (code == 404) return;
-            EXPECT_EQ(code, 201);
-            ++made;
-          }
-        });
-      }
+      const std::vector<std::jthread> writers = WriteUntilGone(maps, made);
       while (made < 3 + round) std::this_thread::yield();
       EXPECT_EQ(hub.Do("DELETE", kWorkspaces + "/a").code, 200);
     }
@@ -112,18 +119,7 @@ TEST_F(WorkspacesTest, NothingIsMadeInANamespaceThatGoes) {
     ASSERT_EQ(hub.Do("POST", namespaces, {{"metadata", {{"name", "n"}}}}).code, 201);
     std::atomic<int> made = 0;
     {
-      std::vector<std::jthread> writers;
-      for (int writer = 0; writer < 3; ++writer) {
-        writers.emplace_back([&, writer] {
-          for (int i = 0;; ++i) {
-            const std::string name = "x" + std::to_string(writer) + "-" + std::to_string(i);
-            const int code = hub.Do("POST", maps, ConfigMap(name)).code;
-            if (code == 404) return;
-            EXPECT_TRUE(code == 201 || code == 403) << code;
-            made += code == 201;
-          }
-        });
-      }
+      const std::vector<std::jthread> writers = WriteUntilGone(maps, made);
       while (made < 3 + round) std::this_thread::yield();
       EXPECT_EQ(hub.Do("DELETE", namespaces + "/n").code, 200);
     }
