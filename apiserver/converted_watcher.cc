@@ -232,6 +232,13 @@ bool ConvertedWatcher::overflowed() const {
   return shared_->source->overflowed();
 }
 
+std::size_t ConvertedWatcher::pending() const {
+  std::lock_guard lock(shared_->mutex);
+  std::size_t bytes = shared_->source->pending();
+  for (const Item& item : shared_->queue) bytes += storage::BytesOf(*item.event);
+  return bytes;
+}
+
 bool ConvertedWatcher::InitialDone() const {
   std::lock_guard lock(shared_->mutex);
   return !shared_->in_initial;

@@ -21,6 +21,7 @@ class ConvertedWatcher final : public storage::Watcher {
   void OnReady(std::function<void()> ready) override;
   State Drain(std::vector<Item>& out, std::size_t max, Revision& up_to) override;
   bool overflowed() const override;
+  std::size_t pending() const override;
   // Whether all that was there at the start has been handed on. One Drain never hands on both the
   // last of it and what came later.
   bool InitialDone() const;

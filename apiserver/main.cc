@@ -281,6 +281,7 @@ Result<void> Serve(const Options& options) {
   front_options.io_threads = options.io_threads;
   front_options.body_bytes = options.body_bytes;
   front_options.request_bytes = options.request_bytes;
+  front_options.stream_pending = options.watch_pending;
   front_options.connections = connections;
   front_options.access_log = options.access_log;
   front_options.new_audit_id = NewUid;
@@ -293,6 +294,7 @@ Result<void> Serve(const Options& options) {
   Server::Options server_options;
   server_options.external_url = url;
   server_options.embedded = options.etcd_servers.empty();
+  server_options.watch_pending = options.watch_pending;
   server_options.controllers = false;
   server_options.root_ca_pem = TRY(AdvertisedAuthority(options, pki.ca_cert));
   server_options.disabled_admission = {options.disabled_admission.begin(),

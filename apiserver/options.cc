@@ -134,6 +134,7 @@ const std::map<std::string, Setter>& Flags() {
       {"--max-queued-requests", Count(&Options::queued_requests)},
       {"--max-request-body-bytes", Count(&Options::body_bytes)},
       {"--max-request-bytes-inflight", Count(&Options::request_bytes)},
+      {"--max-watch-pending-bytes", Count(&Options::watch_pending)},
       {"--max-connections", Count(&Options::connections)},
       {"--controllers", Switch("--controllers", &Options::controllers)},
       {"--access-log", Switch("--access-log", &Options::access_log)},
@@ -200,6 +201,12 @@ Result<Options> ParseOptions(const std::vector<std::string>& args) {
   if (options.untrusted_tenants && !options.webhook_refuse_given) {
     options.webhook_refuse = "loopback,link-local";
   }
+  if (options.watch_pending < limits::kStreamPendingLeast ||
+      options.watch_pending > limits::kWatchQueueBytes) {
+    return BadRequest("--max-watch-pending-bytes is between " +
+                      std::to_string(limits::kStreamPendingLeast) + " and " +
+                      std::to_string(limits::kWatchQueueBytes));
+  }
   if (options.data_dir.empty()) return BadRequest("--data-dir is required");
   if (options.tls_cert_file.empty() != options.tls_key_file.empty()) {
     return BadRequest("--tls-cert-file and --tls-private-key-file go together");
@@ -237,6 +244,7 @@ std::string OptionsUsage() {
          "         [--tls-san NAME,NAME...] [--advertise-url URL]\n"
          "         [--io-threads N] [--workers N] [--max-queued-requests N]\n"
          "         [--max-request-body-bytes N] [--max-request-bytes-inflight N] [--max-connections N]\n"
+         "         [--max-watch-pending-bytes N]\n"
          "         [--untrusted-tenants true|false] [--webhook-refuse loopback,link-local,private|none]\n"
          "         [--disable-admission-plugins NAME,NAME...]\n"
          "         [--requestheader-client-ca-file F --requestheader-allowed-names CN,CN...]\n"

@@ -54,6 +54,7 @@ struct Options {
   std::size_t queued_requests = limits::kWorkerQueue;  // for a worker; more is 429
   std::size_t body_bytes = limits::kBodyBytes;
   std::size_t request_bytes = limits::kRequestBytes;  // of bodies not yet answered
+  std::size_t watch_pending = limits::kStreamPendingBytes;  // of events behind a slow reader
   std::size_t connections = limits::kConnections;
   bool access_log = false;  // a line for each request
   Level log_level = Level::kInfo;

@@ -28,7 +28,7 @@ TEST(Options, AreTakenInBothForms) {
              "--etcd-password-file=secret", "--etcd-cafile", "ca", "--etcd-certfile", "c",
              "--etcd-keyfile", "k", "--io-threads", "3", "--controllers=false", "--log-level",
              "debug", "--max-request-body-bytes", "1024", "--max-connections=7",
-             "--max-request-bytes-inflight=4096"})
+             "--max-request-bytes-inflight=4096", "--max-watch-pending-bytes=2097152"})
           .value();
   EXPECT_EQ(options.host, "::1");
   EXPECT_EQ(options.port, 0);
@@ -44,6 +44,7 @@ TEST(Options, AreTakenInBothForms) {
   EXPECT_EQ(options.body_bytes, 1024u);
   EXPECT_EQ(options.connections, 7u);
   EXPECT_EQ(options.request_bytes, 4096u);
+  EXPECT_EQ(options.watch_pending, 2'097'152u);
 }
 
 TEST(Options, OfUntrustedTenantsKeepWebhooksOffTheHub) {
@@ -75,6 +76,10 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"--listen", "h:"}, "--listen: \"\" is not a port"},
         Wrong{{"--log-level", "loud"}, "--log-level is one of debug, info, warn, error"},
         Wrong{{"--io-threads", "0"}, "\"0\" is not a positive number"},
+        Wrong{{"--max-watch-pending-bytes", "65535"},
+              "--max-watch-pending-bytes is between 65536 and 8388608"},
+        Wrong{{"--max-watch-pending-bytes", "8388609"},
+              "--max-watch-pending-bytes is between 65536 and 8388608"},
         Wrong{{"--max-connections", "7x"}, "\"7x\" is not a positive number"},
         Wrong{{"--controllers", "yes"}, "--controllers is true or false"},
         Wrong{{"--etcd-user", "root"}, "--etcd-user and --etcd-password-file go together"},

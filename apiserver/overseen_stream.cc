@@ -103,6 +103,7 @@ class OverseenStream final : public Stream {
     Finish();
   }
   bool broken() const override { return inner_->broken(); }
+  std::size_t pending() const override { return inner_->pending(); }
   bool document() const override { return inner_->document(); }
 
  private:

@@ -234,6 +234,7 @@ Result<std::unique_ptr<Server>> Server::Start(std::unique_ptr<storage::Store> st
   storage::CachedStore::Options cache_options;
   cache_options.history_events = options.history_events;
   cache_options.watch_queue = limits::kWatchQueueEvents;
+  cache_options.watch_lag = options.watch_pending;
   cache_options.probe = !options.embedded;
   auto cache = TRY(storage::CachedStore::Start(*store, cache_options));
   Options complete = options;

@@ -43,6 +43,7 @@ class Server {
     std::shared_ptr<const Audit> audit = {};  // null: nothing is recorded
     Authorizer::Delegate delegate = {};       // null: nobody else is asked
     std::size_t watches_per_user = limits::kWatchesPerCredential;
+    std::size_t watch_pending = limits::kStreamPendingBytes;  // a stream is told of; see Stream
     std::size_t history_events = limits::kHistoryEvents;  // a watch may resume within
     std::shared_ptr<const openapi::ApiDocs> docs = {};  // on built-in types; null: our own words
     storage::Compactor::Options compaction = {limits::kHistoryAge, limits::kCompactionInterval};

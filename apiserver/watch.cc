@@ -166,6 +166,11 @@ class WatchStream final : public Stream {
     watcher_.reset();
   }
   bool broken() const override { return watcher_ != nullptr && watcher_->overflowed(); }
+  std::size_t pending() const override {
+    std::size_t bytes = watcher_ == nullptr ? 0 : watcher_->pending();
+    for (std::size_t i = next_item_; i < items_.size(); ++i) bytes += storage::BytesOf(*items_[i].event);
+    return bytes;
+  }
 
  private:
   // The watch's next events, put into `out`: Frames or Objects.

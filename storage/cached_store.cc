@@ -117,6 +117,7 @@ class River::Subscriber final : public Watcher {
     return subscription_->Drain(out, max, up_to);
   }
   bool overflowed() const override { return subscription_->overflowed(); }
+  std::size_t pending() const override { return subscription_->pending(); }
 
  private:
   SubscriptionPtr subscription_;
@@ -234,7 +235,8 @@ Result<CacheListResult> River::List(const CacheListOptions& options) const {
 Result<CacheWatch> River::Watch(const CacheWatchOptions& options) {
   CacheWatch watch;
   auto subscription = std::make_shared<Subscription>(options.scope.ns, options.filter,
-                                                     options_.watch_queue, applied_);
+                                                     options_.watch_queue, options_.watch_lag,
+                                                     applied_);
   std::vector<Watcher::Item> items;
   auto view = [&](const std::vector<EventPtr>& events) {
     for (const EventPtr& event : events) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "storage/event.h"
+#include "storage/object/limits.h"
 #include "storage/store.h"
 
 namespace mailroom::storage {
@@ -63,7 +64,8 @@ class Watcher {
 
   virtual ~Watcher() = default;
   // Set once, before the first Drain. Invoked from the river after the queue went from empty to
-  // not empty, and when the state changes. Must not block.
+  // not empty, when more bytes wait than Options::watch_lag, and when the state changes. Must not
+  // block.
   virtual void OnReady(std::function<void()> ready) = 0;
   // Moves at most `max` queued items to `out`. When the queue is empty afterwards, `up_to` is
   // the revision through which this watcher has now seen everything (for bookmarks); otherwise
@@ -71,6 +73,8 @@ class Watcher {
   virtual State Drain(std::vector<Item>& out, std::size_t max, Revision& up_to) = 0;
   // Whether the queue has overflowed, though items may be left in it. Never blocks for long.
   virtual bool overflowed() const = 0;
+  // Bytes of what is queued, without what a resumed watch began with.
+  virtual std::size_t pending() const = 0;
 };
 
 struct CacheWatchOptions {
@@ -104,6 +108,7 @@ class CachedStore {
   struct Options {
     std::size_t history_events;  // limits::kHistoryEvents
     std::size_t watch_queue;     // limits::kWatchQueueEvents
+    std::size_t watch_lag = limits::kStreamPendingBytes;  // see Watcher::OnReady
     // Asks the engine for its revision before a consistent read; false when the engine feeds the
     // river before acknowledging (embedded).
     bool probe = true;

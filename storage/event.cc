@@ -100,4 +100,9 @@ SharedBytes EncodeFrame(EventType shown, std::string_view object) {
   return std::make_shared<const std::string>(std::move(frame));
 }
 
+std::size_t BytesOf(const Event& event) {
+  const std::size_t before = event.previous() ? event.previous()->bytes().size() : 0;
+  return before + (event.now() != nullptr ? event.now()->bytes().size() : 0);
+}
+
 }  // namespace mailroom::storage

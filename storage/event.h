@@ -70,6 +70,10 @@ class Event {
 
 using EventPtr = std::shared_ptr<const Event>;
 
+// What a queued event keeps in memory: its object and the version before it. A deletion is counted
+// by the state it ended; the copy that shows its revision is made when it is shown.
+std::size_t BytesOf(const Event& event);
+
 // `{"type":"<shown>","object":<object>}\n`.
 SharedBytes EncodeFrame(EventType shown, std::string_view object);
 

@@ -63,10 +63,35 @@ TEST_F(SlowWatcherTest, IsCountedByBytesThroughout) {
   EXPECT_EQ(state, Watcher::State::kOverflow);
 }
 
+// Whoever watches is told once that much is waiting, and again when he had caught up in between.
+TEST_F(SlowWatcherTest, IsToldWhenItFallsBehind) {
+  const std::string part(limits::kStreamPendingBytes / 4, 'p');
+  CacheWatch watch = Watch({.scope = kA});
+  std::atomic<int> told = 0;
+  watch.watcher->OnReady([&] { ++told; });
+  int made = 0;
+  auto create = [&](int count) {
+    while (count-- > 0) Write({PutObject({"a", "n", std::to_string(made++)}, part)});
+  };
+  for (int i = 0; i < 2; ++i) {
+    told = 0;
+    EXPECT_EQ(watch.watcher->pending(), 0u);
+    create(3);
+    EXPECT_EQ(told, 1);
+    EXPECT_GT(watch.watcher->pending(), 3 * part.size());
+    EXPECT_LT(watch.watcher->pending(), limits::kStreamPendingBytes);
+    create(3);
+    EXPECT_EQ(told, 2);
+    EXPECT_GT(watch.watcher->pending(), limits::kStreamPendingBytes);
+    EXPECT_FALSE(watch.watcher->overflowed());
+    EXPECT_EQ(Drained(*watch.watcher).size(), 6u);
+  }
+}
+
 // However small the bounds, what comes to an empty queue is queued.
 TEST_F(SlowWatcherTest, OneEventAlwaysFits) {
   const Subscription::Applied applied = std::make_shared<std::atomic<std::uint64_t>>(0);
-  Subscription subscription("", nullptr, 10, applied);
+  Subscription subscription("", nullptr, 10, limits::kStreamPendingBytes, applied);
   const Place place{"a", "n", "x"};
   const std::string huge(limits::kWatchQueueBytes + 1, 'h');
   const ObjectPtr object = Object::Decode(*Encoded(place, huge), Revision(1)).value();

@@ -6,13 +6,6 @@
 
 namespace mailroom::storage {
 
-// A deletion is counted by the state it ended; the copy that shows its revision is made when it is
-// drained.
-std::size_t BytesOf(const Event& event) {
-  const std::size_t before = event.previous() ? event.previous()->bytes().size() : 0;
-  return before + (event.now() != nullptr ? event.now()->bytes().size() : 0);
-}
-
 std::size_t BytesOf(const std::vector<Watcher::Item>& items) {
   std::size_t bytes = 0;
   for (const Watcher::Item& item : items) bytes += BytesOf(*item.event);
@@ -50,6 +43,7 @@ bool Subscription::Queue(Items items, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   if (state_ != Watcher::State::kOpen) return false;
   const bool was_empty = runs_.empty();
+  const bool kept_up = bytes_ <= lag_;
   std::size_t taken = items->size();
   if (queued_ + taken > bound_ || bytes_ + bytes > limits::kWatchQueueBytes) {
     taken = Fitting(*items, bytes);
@@ -66,7 +60,7 @@ bool Subscription::Queue(Items items, std::size_t bytes) {
     bytes_ += bytes;
     runs_.push_back(Run{std::move(items), 0, taken, bytes});
   }
-  return was_empty || state_ == Watcher::State::kOverflow;
+  return was_empty || state_ == Watcher::State::kOverflow || (kept_up && bytes_ > lag_);
 }
 
 std::size_t Subscription::Fitting(const std::vector<Watcher::Item>& items,

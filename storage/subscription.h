@@ -19,11 +19,13 @@ class Subscription {
   // The revision that the cache is at; stored after all events up to it were offered.
   using Applied = std::shared_ptr<const std::atomic<std::uint64_t>>;
 
-  Subscription(std::string ns, Filter filter, std::size_t bound, Applied applied)
+  // `bound` is the most events that may be queued; more than `lag` bytes are worth a word.
+  Subscription(std::string ns, Filter filter, std::size_t bound, std::size_t lag, Applied applied)
       : ns_(std::move(ns)),
         filter_(std::move(filter)),
         applied_(std::move(applied)),
-        bound_(bound) {}
+        bound_(bound),
+        lag_(lag) {}
 
   // False for one that sees every event of its scope as it is.
   bool choosy() const { return !ns_.empty() || filter_; }
@@ -35,7 +37,7 @@ class Subscription {
   bool Flush();
   // Queues items that others may share; `bytes` are those of all of them. Past the bound of events,
   // or limits::kWatchQueueBytes, the queue has overflowed; one event always fits. True when the
-  // subscriber has to be woken.
+  // subscriber has to be woken: the queue was empty, has overflowed, or has grown past the lag.
   using Items = std::shared_ptr<const std::vector<Watcher::Item>>;
   bool Queue(Items items, std::size_t bytes);
   // Puts events before the live ones, without counting them against the bounds.
@@ -47,6 +49,7 @@ class Subscription {
   void OnReady(std::function<void()> ready);
   Watcher::State Drain(std::vector<Watcher::Item>& out, std::size_t max, Revision& up_to);
   bool overflowed() const { return overflowed_.load(std::memory_order_relaxed); }
+  std::size_t pending() const { return bytes_.load(std::memory_order_relaxed); }
   // After this returns, ready is not invoked any more.
   void Detach();
 
@@ -70,10 +73,11 @@ class Subscription {
   const Applied applied_;
   std::vector<Watcher::Item> offered_;  // the river's
   const std::size_t bound_;
+  const std::size_t lag_;
   std::mutex mutex_;
   std::deque<Run> runs_;  // this and the next three guarded by mutex_
   std::size_t queued_ = 0;  // in runs_, without what was preloaded
-  std::size_t bytes_ = 0;   // of them
+  std::atomic<std::size_t> bytes_{0};  // of them
   Watcher::State state_ = Watcher::State::kOpen;
   std::atomic<bool> overflowed_{false};  // state_ is kOverflow
   std::mutex ready_mutex_;       // held while ready_ runs
@@ -82,8 +86,6 @@ class Subscription {
 
 using SubscriptionPtr = std::shared_ptr<Subscription>;
 
-// What queued events keep in memory: their objects and the versions before them.
-std::size_t BytesOf(const Event& event);
 std::size_t BytesOf(const std::vector<Watcher::Item>& items);
 
 }  // namespace mailroom::storage

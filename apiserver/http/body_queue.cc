@@ -22,6 +22,7 @@ BodyQueue::BodyQueue(const std::shared_ptr<FrontState>& state, trantor::EventLoo
                      Response& response, std::function<void()> ready)
     : stream_(std::move(response.stream)),
       live_(stream_ != nullptr && !stream_->finite()),
+      pending_bound_(state->options.stream_pending),
       ended_(stream_ == nullptr) {
   pieces_.swap(response.body);
   for (const SharedBytes& piece : pieces_) bytes_ += piece->size();
@@ -48,9 +49,24 @@ bool BodyQueue::Refill(std::size_t max) {
   const Stream::State state = stream_->Pull(pieces_, max);
   idle_ = state == Stream::State::kIdle;
   for (std::size_t i = before; i < pieces_.size(); ++i) bytes_ += pieces_[i]->size();
+  if (behind_since_ && !Behind()) behind_since_.reset();
   aborted_ = state == Stream::State::kAborted;
   if (aborted_ || state == Stream::State::kEnd) Close();
   return true;
+}
+
+bool BodyQueue::Behind() const {
+  if (stream_ == nullptr) return overflowed_;
+  return stream_->broken() || stream_->pending() > pending_bound_;
+}
+
+std::optional<BodyQueue::Time> BodyQueue::BehindSince(Time now) {
+  if (!Behind()) {
+    behind_since_.reset();
+  } else if (!behind_since_) {
+    behind_since_ = now;
+  }
+  return behind_since_;
 }
 
 std::size_t BodyQueue::Prepare(std::size_t max) {
@@ -105,7 +121,9 @@ void BodyQueue::End() {
 void BodyQueue::Close() {
   ended_ = true;
   if (wake_) wake_->alive = false;
-  if (stream_) stream_->Cancel();
+  if (!stream_) return;
+  overflowed_ = stream_->broken();
+  stream_->Cancel();
   stream_.reset();
 }
 

@@ -2,9 +2,11 @@
 // protocols draw from it as fast as the peer reads. Lives on the connection's loop.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +37,10 @@ class BodyQueue {
   bool live() const { return live_; }
   // The source has ended, though prepared bytes may be left.
   bool ended() const { return ended_; }
-  // The source has overflowed: see Stream.
-  bool broken() const { return stream_ != nullptr && stream_->broken(); }
+  // Since when the reader is too far behind, if it is: the source has overflowed, or more than
+  // FrontOptions::stream_pending waits in it and did so after every block that was drawn since.
+  using Time = std::chrono::steady_clock::time_point;
+  std::optional<Time> BehindSince(Time now);
   // It broke off: what was taken is not the whole body. Known once it has finished.
   bool aborted() const { return aborted_; }
   // Ends the body after what is prepared, which breaks off a document.
@@ -47,12 +51,14 @@ class BodyQueue {
  private:
   struct Wake;
   bool Refill(std::size_t max);
+  bool Behind() const;
   void Close();
   template <typename Sink>
   void TakeTo(std::size_t count, Sink sink);
 
   std::unique_ptr<Stream> stream_;
   const bool live_;
+  const std::size_t pending_bound_;
   std::vector<SharedBytes> pieces_;
   std::size_t front_ = 0;     // the first piece not yet taken
   std::size_t front_at_ = 0;  // bytes of it already taken
@@ -60,6 +66,8 @@ class BodyQueue {
   bool idle_ = false;         // the last Pull said so, and ready was not called since
   bool ended_ = false;
   bool aborted_ = false;
+  bool overflowed_ = false;   // the source, before it ended
+  std::optional<Time> behind_since_;
   std::shared_ptr<Wake> wake_;
 };
 

@@ -25,7 +25,7 @@ struct FrontTimeouts {
   Duration idle = limits::kIdleConnection;  // between requests
   Duration request_arrival = limits::kRequestArrival;
   Duration stall = limits::kStreamStall;         // takes nothing of a body
-  Duration end_stall = limits::kStreamEndStall;  // to take what is left of an overflowed one
+  Duration end_stall = limits::kStreamEndStall;  // to catch up with events, or take the last ones
   Duration linger = limits::kLinger;             // to close after we did
   Duration ping_after = limits::kHttp2PingAfter;
   Duration ping_wait = limits::kHttp2PingWait;
@@ -48,6 +48,7 @@ struct FrontOptions {
   std::function<std::string()> new_audit_id;
   std::size_t body_bytes = limits::kBodyBytes;
   std::size_t request_bytes = limits::kRequestBytes;  // of those not yet answered, all together
+  std::size_t stream_pending = limits::kStreamPendingBytes;  // of events, behind one reader
   std::size_t connections = limits::kConnections;  // open at a time, handshakes included
   FrontTimeouts timeouts;
 };

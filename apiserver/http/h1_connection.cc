@@ -136,11 +136,11 @@ void H1Connection::OnAnswer(std::int32_t, Response& response) {
   terms_.close |= retired_ || state_->draining || response.headers.Get("connection") == "close";
   answer_ = std::make_unique<H1Answer>(state_, loop_, response, terms_,
                                        [this] {
-                                         CheckBroken();
+                                         CheckBehind();
                                          outlet_->Kick();
                                        });
   if (state_->draining && answer_->live()) answer_->body().End();
-  if (answer_->live()) CheckBroken();
+  if (answer_->live()) CheckBehind();
   KickSoon();
 }
 
@@ -178,7 +178,6 @@ Outlet::Supply H1Connection::Fill(std::string& out, std::size_t max) {
 
 void H1Connection::Finished() {
   answer_.reset();
-  broken_since_.reset();
   busy_ = false;
   idle_since_ = std::chrono::steady_clock::now();
   if (waiting_.empty()) return;
@@ -218,21 +217,24 @@ void H1Connection::Retire() {
   if (const auto socket = socket_.lock()) socket->shutdown();
 }
 
-// An answer that goes out in time is gone when the timer comes.
-void H1Connection::CheckBroken() {
-  if (over_ || !answer_ || (!broken_since_ && !answer_->body().broken())) return;
+// An answer that goes out in time is gone, or no longer behind, when the timer comes.
+void H1Connection::CheckBehind() {
+  if (over_ || !answer_) return;
   const auto now = std::chrono::steady_clock::now();
-  const auto patience = state_->options.timeouts.end_stall;
-  if (!broken_since_) {
-    broken_since_ = now;
-    const std::chrono::duration<double> seconds = patience;
-    loop_->runAfter(seconds.count(), [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->CheckBroken();
-    });
-  } else if (now - *broken_since_ >= patience) {
+  const auto since = answer_->body().BehindSince(now);
+  if (!since) return;
+  const std::chrono::duration<double> left = *since + state_->options.timeouts.end_stall - now;
+  if (left.count() <= 0) {
     const auto socket = socket_.lock();
-    if (socket) Cut(socket, "it reads too slowly, and its events have overflowed");
+    if (socket) Cut(socket, "it reads too slowly for its events");
     answer_.reset();
+  } else if (!std::exchange(behind_timer_, true)) {
+    loop_->runAfter(left.count(), [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (!self) return;
+      self->behind_timer_ = false;
+      self->CheckBehind();
+    });
   }
 }
 
@@ -267,7 +269,7 @@ void H1Connection::Sweep(Time now) {
 
 void H1Connection::SweepAnswer(const TcpConnectionPtr& socket, Time now) {
   if (outlet_->Stalled(now) >= state_->options.timeouts.stall) return Cut(socket, "it does not read");
-  CheckBroken();
+  CheckBehind();
 }
 
 // Also while an answer goes out, which may be a watch and so take forever.

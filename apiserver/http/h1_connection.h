@@ -51,8 +51,8 @@ class H1Connection : public Connection, public std::enable_shared_from_this<H1Co
   void KickSoon();
   void OnEnded();
   void Cut(const TcpConnectionPtr& socket, const char* why);
-  // Cuts a reader of events whose source has overflowed, unless it soon takes what is left.
-  void CheckBroken();
+  // Cuts a reader of events that is too far behind them, unless it soon catches up.
+  void CheckBehind();
   // What has begun to arrive; false when it has been given up.
   bool SweepArriving(const TcpConnectionPtr& socket, Time now);
   // What has been taken of an answer.
@@ -75,7 +75,7 @@ class H1Connection : public Connection, public std::enable_shared_from_this<H1Co
   FrontState::Holding holding_;  // those bytes, as of the last sweep, and waiting_bytes_
   std::optional<Time> arriving_since_;
   Time idle_since_;
-  std::optional<Time> broken_since_;  // the answer's source
+  bool behind_timer_ = false;  // will call CheckBehind
   std::optional<Time> closing_since_;
   std::size_t closing_sent_ = 0;
 };

@@ -337,7 +337,7 @@ void H2Connection::OnAnswer(std::int32_t id, Response& response) {
   }
   // The connection owns the stream and the stream its body, so both outlive the callback.
   stream->body.emplace(state_, loop_, response, [this, stream] {
-    CheckBroken(*stream);
+    CheckBehind(*stream);
     if (!std::exchange(stream->deferred, false)) return;
     nghttp2_session_resume_data(session_, stream->id);
     KickSoon();
@@ -345,7 +345,7 @@ void H2Connection::OnAnswer(std::int32_t id, Response& response) {
   if (stream->body->live()) {
     stream->streaming.emplace(state_, state_->streams);
     if (state_->draining) stream->body->End();
-    CheckBroken(*stream);
+    CheckBehind(*stream);
   }
   nghttp2_data_provider provider{};
   provider.source.ptr = stream;

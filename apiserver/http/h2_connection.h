@@ -65,8 +65,8 @@ class H2Connection : public Connection, public std::enable_shared_from_this<H2Co
   void Dispatch(H2Stream& stream);
   void Submit(std::int32_t id, const H2Head& head, const nghttp2_data_provider* provider);
   void SweepStream(H2Stream& stream, std::chrono::steady_clock::time_point now);
-  // Resets a stream of events whose source has overflowed, unless its reader soon takes the rest.
-  void CheckBroken(H2Stream& stream);
+  // Resets a stream of events whose reader is too far behind them, unless it soon catches up.
+  void CheckBehind(H2Stream& stream);
   // Of a request that has been dispatched, or never will be.
   void Arrived(const H2Stream& stream);
   // Tells the others what is held here, once it differs by more than `slack` from what they know.

@@ -47,7 +47,7 @@ struct H2Stream {
   std::size_t sent = 0;            // bytes of the body
   std::size_t seen_sent = 0;       // of them, by the last sweep
   std::optional<Time> stalled_at;  // since when there was no window, and nothing was sent
-  std::optional<Time> broken_since;  // the body's source
+  bool behind_timer = false;  // will call CheckBehind
 };
 
 // The status line and fields of an answer as nghttp2 wants them. Fields that belong to an

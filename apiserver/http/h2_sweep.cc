@@ -69,7 +69,7 @@ void H2Connection::SweepStream(H2Stream& stream, std::chrono::steady_clock::time
   const bool closed = nghttp2_session_get_stream_remote_window_size(session_, stream.id) <= 0 ||
                       nghttp2_session_get_remote_window_size(session_) <= 0;
   const bool moved = std::exchange(stream.seen_sent, stream.sent) != stream.sent;
-  if (stream.streaming) CheckBroken(stream);
+  if (stream.streaming) CheckBehind(stream);
   if (!stream.body || stream.deferred || !closed || moved) {
     stream.stalled_at.reset();
     return;
@@ -78,25 +78,27 @@ void H2Connection::SweepStream(H2Stream& stream, std::chrono::steady_clock::time
   if (now - *stream.stalled_at >= state_->options.timeouts.stall) reset(NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
-// A stream whose body goes out in time is gone when the timer comes.
-void H2Connection::CheckBroken(H2Stream& stream) {
-  if (!stream.streaming || (!stream.broken_since && !stream.body->broken())) return;
+// A stream whose body goes out in time is gone, or no longer behind, when the timer comes.
+void H2Connection::CheckBehind(H2Stream& stream) {
+  if (!stream.streaming) return;
   const auto now = std::chrono::steady_clock::now();
-  const auto patience = state_->options.timeouts.end_stall;
-  if (!stream.broken_since) {
-    stream.broken_since = now;
-    const std::chrono::duration<double> seconds = patience;
-    loop_->runAfter(seconds.count(), [weak = weak_from_this(), id = stream.id] {
-      const auto self = weak.lock();
-      H2Stream* late = self ? self->Find(id) : nullptr;
-      if (late != nullptr) self->CheckBroken(*late);
-    });
-  } else if (now - *stream.broken_since >= patience) {
+  const auto since = stream.body->BehindSince(now);
+  if (!since) return;
+  const std::chrono::duration<double> left = *since + state_->options.timeouts.end_stall - now;
+  if (left.count() <= 0) {
     // The reset may wait behind what the socket does not take; the source does not.
     nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id, NGHTTP2_ENHANCE_YOUR_CALM);
     stream.body->Cancel();
     stream.streaming.reset();
     KickSoon();
+  } else if (!std::exchange(stream.behind_timer, true)) {
+    loop_->runAfter(left.count(), [weak = weak_from_this(), id = stream.id] {
+      const auto self = weak.lock();
+      H2Stream* late = self ? self->Find(id) : nullptr;
+      if (late == nullptr) return;
+      late->behind_timer = false;
+      self->CheckBehind(*late);
+    });
   }
 }
 

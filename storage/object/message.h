@@ -81,6 +81,9 @@ class Stream {
   // The source has overflowed: the body ends after what is left in it, and events are missing
   // then. Called as Pull is; when it becomes true, ready is invoked.
   virtual bool broken() const { return false; }
+  // Bytes of events that wait in the source for this reader. Called as Pull is; when they pass the
+  // bound that the source was given, ready is invoked.
+  virtual std::size_t pending() const { return 0; }
   // Whether the body is a document that comes to its end as fast as it is read, such as a long
   // list, rather than events: it may be compressed on the way, and a server that stops finishes
   // it. Such a stream is never idle.
