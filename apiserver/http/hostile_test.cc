@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "apiserver/http/hostile_cases.h"
 #include "apiserver/http/test_client.h"
 #include "storage/object/log.h"
 #include "test/support/eventually.h"
@@ -39,16 +40,9 @@ std::size_t ResidentBytes() {
   return resident * 4096;
 }
 
-constexpr char kHead[] = "POST /echo HTTP/1.1\r\nHost: t\r\n";
+const std::string kChunked = "Transfer-Encoding: chunked\r\n";
 
-struct Case {
-  const char* name;
-  std::string request;
-  int code;
-  friend void PrintTo(const Case& self, std::ostream* out) { *out << self.name; }
-};
-
-class HostileTest : public ::testing::TestWithParam<Case> {
+class HostileTest : public ::testing::TestWithParam<HostileCase> {
  protected:
   ~HostileTest() override {
     RawClient client(TestFront::Get().port());
@@ -61,7 +55,7 @@ class HostileTest : public ::testing::TestWithParam<Case> {
 // it are never taken for another request.
 TEST_P(HostileTest, IsRefusedAndNothingIsSmuggled) {
   RawClient client(TestFront::Get().port());
-  client.Send(GetParam().request + "GET /smuggled HTTP/1.1\r\nHost: t\r\n\r\n");
+  client.Send(GetParam().request + std::string(kSmuggled));
   const std::string answer = client.ReadToEnd();
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 " + std::to_string(GetParam().code) + " ") ||
               answer.starts_with("HTTP/1.0 " + std::to_string(GetParam().code) + " "))
@@ -72,67 +66,8 @@ TEST_P(HostileTest, IsRefusedAndNothingIsSmuggled) {
   EXPECT_FALSE(Has(answer, "smuggled")) << answer;
 }
 
-Case Fields(const char* name, const std::string& fields, const std::string& body = "",
-            int code = 400) {
-  return {name, kHead + fields + "\r\n" + body, code};
-}
-
-const std::string kChunked = "Transfer-Encoding: chunked\r\n";
-
-INSTANTIATE_TEST_SUITE_P(
-    All, HostileTest,
-    ::testing::Values(
-        Fields("NegativeChunk", kChunked, "-5\r\nhello\r\n0\r\n\r\n"),
-        Fields("NegativeChunkAfterAGoodOne", kChunked, "2\r\nab\r\n-2\r\nab\r\n0\r\n\r\n"),
-        Fields("OverlongChunkSize", kChunked, "fffffffffffffffff\r\n"),
-        Fields("ChunkSizeOfAllBits", kChunked, "ffffffffffffffff\r\n"),
-        Fields("HugeChunk", kChunked, "7ffffff\r\n", 413),
-        Fields("ChunkWithSign", kChunked, "+5\r\nhello\r\n0\r\n\r\n"),
-        Fields("ChunkWithPrefix", kChunked, "0x5\r\nhello\r\n0\r\n\r\n"),
-        Fields("ChunkOfNothing", kChunked, "\r\nhello\r\n0\r\n\r\n"),
-        Fields("ChunkThatRunsOn", kChunked, "2\r\nabc\r\n0\r\n\r\n"),
-        Fields("ChunkSizeEndedByLineFeed", kChunked, "5\nhello\r\n0\r\n\r\n"),
-        Fields("BlankInAChunkSize", kChunked, "1 0\r\nhello\r\n0\r\n\r\n"),
-        Fields("BlankInALength", "Content-Length: 5 5\r\n", "hello"),
-        Fields("EncodingBehindAControl", "Transfer-Encoding: \x0b" "chunked\r\n", "0\r\n\r\n"),
-        Fields("EndlessChunkExtension", kChunked, "2;" + std::string(2000, 'x') + "\r\nab\r\n"),
-        Fields("LineFeedInAChunkExtension", kChunked, "2;a\nb\r\nab\r\n0\r\n\r\n"),
-        Fields("LineFeedInATrailer", kChunked, "0\r\nX-A: b\nX-C: d\r\n\r\n"),
-        Fields("TrailerWithoutColon", kChunked, "0\r\nbad\r\n\r\n"),
-        Fields("LengthAndEncoding", "Content-Length: 5\r\n" + kChunked, "0\r\n\r\n"),
-        Fields("EncodingAndLength", kChunked + "Content-Length: 5\r\n", "0\r\n\r\n"),
-        Fields("TwoLengths", "Content-Length: 5\r\nContent-Length: 6\r\n", "hello!"),
-        Fields("LengthList", "Content-Length: 5, 5\r\n", "hello"),
-        Fields("LengthWithTail", "Content-Length: 5abc\r\n", "hello"),
-        Fields("LengthWithPlus", "Content-Length: +5\r\n", "hello"),
-        Fields("LengthWithMinus", "Content-Length: -5\r\n", "hello"),
-        Fields("LengthInHex", "Content-Length: 0x5\r\n", "hello"),
-        Fields("LengthOfNothing", "Content-Length:\r\n"),
-        Fields("LengthPastAllBits", "Content-Length: 99999999999999999999999\r\n"),
-        Fields("LengthPastTheLimit", "Content-Length: 99999999999\r\n", "", 413),
-        Fields("BlankBeforeColon", "Content-Length : 5\r\n", "hello"),
-        Fields("BlankBeforeColonOfEncoding", "Transfer-Encoding : chunked\r\n", "0\r\n\r\n"),
-        Fields("UnknownEncoding", "Transfer-Encoding: xchunked\r\n", "0\r\n\r\n", 501),
-        Fields("EncodingTwice", kChunked + kChunked, "0\r\n\r\n", 501),
-        Fields("EncodingThenIdentity", "Transfer-Encoding: chunked, identity\r\n", "0\r\n\r\n", 501),
-        Fields("EncodingOfNothing", "Transfer-Encoding:\r\n", "0\r\n\r\n", 501),
-        Fields("NoColon", "no colon here\r\n"), Fields("NoName", ": value\r\n"),
-        Fields("FoldedLine", "X-A: b\r\n c: d\r\n"), Fields("BareLineFeed", "X-A: b\nX-C: d\r\n"),
-        Fields("BareReturn", "X-A: b\rX-C: d\r\n"),
-        Fields("Nul", std::string("X-A: b\0c\r\n", 10)), Fields("Bell", "X-A: b\ac\r\n"),
-        Fields("UnknownExpectation", "Expect: miracles\r\n", "", 417),
-        Case{"EncodingOfHttp10", "POST /echo HTTP/1.0\r\n" + kChunked + "\r\n0\r\n\r\n", 400},
-        Case{"NoHost", "GET /echo HTTP/1.1\r\n\r\n", 400},
-        Case{"TwoHosts", "GET /echo HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
-        Case{"UnknownMethod", "BREW /echo HTTP/1.1\r\nHost: t\r\n\r\n", 405},
-        Case{"Http2OnHttp1", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 405},
-        Case{"VersionTwo", "GET /echo HTTP/2.0\r\nHost: t\r\n\r\n", 400},
-        Case{"BlankInTheTarget", "GET /a b HTTP/1.1\r\nHost: t\r\n\r\n", 400},
-        Case{"TabInTheTarget", "GET /a\tb HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n", 400},
-        Case{"PathOf64K", "GET /" + std::string(80'000, 'p') + " HTTP/1.1\r\nHost: t\r\n\r\n", 414},
-        Case{"HeaderLineOf64K",
-             "GET / HTTP/1.1\r\nHost: t\r\nX-A: " + std::string(140'000, 'h') + "\r\n\r\n", 400}),
-    [](const auto& tested) { return std::string(tested.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, HostileTest, ::testing::ValuesIn(HostileCases()),
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 // A request inside a body is text. The request after the body is the next one, and the last.
 TEST_F(HostileTest, RequestsInsideBodiesAreNotRequests) {
@@ -179,7 +114,7 @@ TEST_F(HostileTest, ABodyPastTheLimitIsAnsweredWhileItArrives) {
                                    "Transfer-Encoding: chunked\r\n\r\n2ffffff\r\n"}) {
     const std::size_t before = ResidentBytes();
     RawClient client(TestFront::Get().port());
-    client.Send(kHead + fields);
+    client.Send(kHostileHead + fields);
     for (int i = 0; i < 50; ++i) client.Send(std::string(1'000'000, 'x'));
     const std::string answer = client.ReadToEnd();
     EXPECT_TRUE(answer.starts_with("HTTP/1.1 413 ")) << answer;
@@ -190,7 +125,7 @@ TEST_F(HostileTest, ABodyPastTheLimitIsAnsweredWhileItArrives) {
 
 TEST_F(HostileTest, TrailersAndExtensionsAreDropped) {
   RawClient client(TestFront::Get().port());
-  client.Send(std::string(kHead) + "Transfer-Encoding: CHUNKED\r\nConnection: close\r\n\r\n"
+  client.Send(std::string(kHostileHead) + "Transfer-Encoding: CHUNKED\r\nConnection: close\r\n\r\n"
               "5;a=b\r\nhello\r\n0\r\nX-Trailer: t\r\n\r\n");
   const std::string answer = client.ReadToEnd();
   EXPECT_TRUE(Has(answer, "body=5\n")) << answer;
