@@ -32,17 +32,15 @@ WorkerPool::WorkerPool(std::size_t threads, std::size_t queue_bound, std::size_t
 WorkerPool::~WorkerPool() { Stop(); }
 
 bool WorkerPool::Submit(const std::string& flow, Task task) {
-  {
-    std::lock_guard lock(mutex_);
-    if (stopped_ || queued_ >= queue_bound_) return false;
-    Flow& mine = flows_[flow];
-    const bool shares = !flow.empty();
-    if (shares && mine.waiting.size() >= std::max<std::size_t>(1, queue_bound_ / 2)) return false;
-    mine.waiting.push_back(std::move(task));
-    ++queued_;
-    if (!std::exchange(mine.in_line, true)) line_.push_back(flow);
-  }
-  changed_.notify_one();
+  std::lock_guard lock(mutex_);
+  if (stopped_ || queued_ >= queue_bound_) return false;
+  Flow& mine = flows_[flow];
+  const bool shares = !flow.empty();
+  if (shares && mine.waiting.size() >= std::max<std::size_t>(1, queue_bound_ / 2)) return false;
+  mine.waiting.push_back(std::move(task));
+  ++queued_;
+  if (!std::exchange(mine.in_line, true)) line_.push_back(flow);
+  WakeOneLocked();
   return true;
 }
 
@@ -63,16 +61,16 @@ void WorkerPool::Abandon() {
     }
     line_.clear();
     queued_ = 0;
+    WakeAllLocked();
   }
-  changed_.notify_all();
 }
 
 void WorkerPool::Stop() {
   {
     std::lock_guard lock(mutex_);
     stopped_ = true;
+    WakeAllLocked();
   }
-  changed_.notify_all();
   // A waiting task may still bring in a stand-in, never after all threads have ended.
   while (true) {
     std::list<Worker> ending;
@@ -91,11 +89,23 @@ void WorkerPool::StartLocked() {
   worker.thread = std::jthread([this, &worker] { Run(worker); });
 }
 
+void WorkerPool::WakeOneLocked() {
+  if (idle_.empty()) return;
+  Worker& worker = *idle_.back();
+  idle_.pop_back();
+  worker.woken = true;
+  worker.wake.notify_one();
+}
+
+void WorkerPool::WakeAllLocked() {
+  while (!idle_.empty()) WakeOneLocked();
+}
+
 void WorkerPool::BeginWait() {
   std::lock_guard lock(mutex_);
   ++waiting_;
   --*current_running;
-  if (queued_ > 0) changed_.notify_one();  // its flow may run another
+  if (queued_ > 0) WakeOneLocked();  // its flow may run another
   if (alive_ - waiting_ >= wanted_ || alive_ >= wanted_ + spare_) return;
   // Those that ended before are joined here, at once; so there are never many of them.
   std::erase_if(workers_, [](const Worker& worker) { return worker.ended; });
@@ -106,7 +116,7 @@ void WorkerPool::EndWait() {
   std::lock_guard lock(mutex_);
   --waiting_;
   ++*current_running;
-  changed_.notify_one();  // a stand-in may have become one too many
+  WakeOneLocked();  // a stand-in may have become one too many
 }
 
 WorkerPool::Flows::iterator WorkerPool::NextLocked() {
@@ -140,8 +150,8 @@ void WorkerPool::RunOne(Flows::iterator next, std::unique_lock<std::mutex>& lock
   current_running = nullptr;
   --flow.running;
   if (--flow.begun == 0 && flow.waiting.empty()) flows_.erase(name);
-  if (queued_ > 0) changed_.notify_one();
-  if (stopped_) changed_.notify_all();
+  if (queued_ > 0) WakeOneLocked();
+  if (stopped_) WakeAllLocked();
 }
 
 void WorkerPool::Run(Worker& self) {
@@ -151,13 +161,16 @@ void WorkerPool::Run(Worker& self) {
   std::unique_lock lock(mutex_);
   while (true) {
     auto surplus = [this] { return alive_ - waiting_ > wanted_; };
-    Flows::iterator next = flows_.end();
-    changed_.wait(lock, [&] {
-      next = NextLocked();
-      return next != flows_.end() || (stopped_ && queued_ == 0) || surplus();
-    });
-    if (next == flows_.end()) break;
-    RunOne(next, lock);
+    const Flows::iterator next = NextLocked();
+    if (next != flows_.end()) {
+      RunOne(next, lock);
+    } else if (!(stopped_ && queued_ == 0) && !surplus()) {
+      idle_.push_back(&self);
+      self.wake.wait(lock, [&] { return std::exchange(self.woken, false); });
+      continue;
+    } else {
+      break;
+    }
     if (surplus()) break;
   }
   --alive_;

@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 namespace mailroom::apiserver {
 
@@ -48,7 +49,9 @@ class WorkerPool {
   friend class WaitElsewhere;
   struct Worker {
     std::jthread thread;
-    bool ended = false;  // guarded by the pool's mutex; only joining is left
+    std::condition_variable wake;  // this and the next two guarded by the pool's mutex
+    bool woken = false;
+    bool ended = false;  // only joining is left
   };
   // Tasks of one flow; exists while it has any waiting for a thread or on one.
   struct Flow {
@@ -64,6 +67,8 @@ class WorkerPool {
   Flows::iterator NextLocked();
   void RunOne(Flows::iterator next, std::unique_lock<std::mutex>& lock);
   void StartLocked();
+  void WakeOneLocked();
+  void WakeAllLocked();
   void BeginWait();
   void EndWait();
 
@@ -74,12 +79,12 @@ class WorkerPool {
   const std::size_t share_;   // threads one flow may hold while others wait
   const std::size_t most_;    // and when it is alone
   mutable std::mutex mutex_;  // guards everything below
-  std::condition_variable changed_;
   Flows flows_;
   std::list<std::string> line_;  // flows with tasks waiting for a thread, next first
   std::size_t queued_ = 0;
   bool stopped_ = false;
   std::list<Worker> workers_;
+  std::vector<Worker*> idle_;  // the last has run last, and is woken first: what it needs is near
   std::size_t alive_ = 0;    // threads that have not ended
   std::size_t waiting_ = 0;  // of them, those that wait elsewhere
 };
