@@ -11,7 +11,7 @@ namespace {
 
 class Running final : public Lifecycle {
  public:
-  Result<void> Begin(const Hub& hub, const std::string& root_ca, const FrontProxy& front_proxy) {
+  Result<void> Begin(const Hub& hub, const std::string& root_ca, FrontProxy& front_proxy) {
     collector_ = TRY(Collector::Start(hub));
     garbage_ = TRY(GarbageCollector::Start(hub));
     if (!root_ca.empty()) {
@@ -33,7 +33,7 @@ class Running final : public Lifecycle {
 }  // namespace
 
 Result<std::unique_ptr<Lifecycle>> Lifecycle::Start(const Hub& hub, const std::string& root_ca,
-                                                    const FrontProxy& front_proxy) {
+                                                    FrontProxy& front_proxy) {
   auto running = std::make_unique<Running>();
   TRY(running->Begin(hub, root_ca, front_proxy));
   return std::unique_ptr<Lifecycle>(std::move(running));

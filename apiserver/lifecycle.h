@@ -15,7 +15,7 @@ class Lifecycle {
   // `root_ca` (PEM) is published as kube-root-ca.crt; without it namespaces and
   // definitions are given nothing.
   static Result<std::unique_ptr<Lifecycle>> Start(const Hub& hub, const std::string& root_ca,
-                                                  const FrontProxy& front_proxy);
+                                                  FrontProxy& front_proxy);
   virtual ~Lifecycle() = default;  // stops and joins
 };
 
