@@ -171,36 +171,43 @@ Json OurDocument(const Response& ours) {
 
 }  // namespace
 
-// Made again only when the APIServices, what is served here, or what was learned has changed.
-Aggregator::Shown Aggregator::GroupsShown(const Workspace& workspace, const RemoteApiList& list,
-                                          const openapi::CatalogPtr& catalog,
-                                          const Response& ours) const {
-  const std::string form(ours.headers.Get("content-type"));
+Aggregator::Shown Aggregator::ShownAs(const std::string& form, const WorkspaceView& workspace,
+                                      const RemoteApiList& list,
+                                      const std::function<Shown(const LearnedMap&)>& make) const {
   std::uint64_t changed = 0;
-  std::map<std::string, LearnedPtr> learned;
+  LearnedMap learned;
   {
     std::lock_guard lock(mutex_);
-    if (const auto found = heard_.find(workspace); found != heard_.end()) {
+    if (const auto found = heard_.find(workspace.name); found != heard_.end()) {
       const Heard& heard = found->second;
       const auto shown = heard.shown.find(form);
-      const bool holds = heard.list == list && heard.catalog == catalog;
+      const bool holds = heard.list == list && heard.catalog == workspace.catalog;
       if (holds && shown != heard.shown.end()) return shown->second;
       changed = heard.changed;
       learned = heard.learned;
     }
   }
-  const bool aggregated = !ours.headers.Get("etag").empty();
-  Pieces pieces = GroupList(OurDocument(ours), list, aggregated, learned);
-  Shown shown;
-  shown.body = pieces.Take(shown.hash);
+  const Shown shown = make(learned);
   std::lock_guard lock(mutex_);
-  Heard& now = heard_[workspace];
+  Heard& now = heard_[workspace.name];
   if (now.changed != changed) return shown;  // the next answer knows more
-  if (now.list != list || now.catalog != catalog) now.shown.clear();
+  if (now.list != list || now.catalog != workspace.catalog) now.shown.clear();
   now.list = list;
-  now.catalog = catalog;
+  now.catalog = workspace.catalog;
   now.shown[form] = shown;
   return shown;
+}
+
+Aggregator::Shown Aggregator::GroupsShown(const WorkspaceView& workspace, const RemoteApiList& list,
+                                          const Response& ours) const {
+  return ShownAs(std::string(ours.headers.Get("content-type")), workspace, list,
+                 [&](const LearnedMap& learned) {
+                   const bool aggregated = !ours.headers.Get("etag").empty();
+                   Pieces pieces = GroupList(OurDocument(ours), list, aggregated, learned);
+                   Shown shown;
+                   shown.body = pieces.Take(shown.hash);
+                   return shown;
+                 });
 }
 
 std::optional<Response> Aggregator::Discover(const Request& request, const RequestInfo& info,
@@ -228,7 +235,7 @@ std::optional<Response> Aggregator::Discover(const Request& request, const Reque
     return response;
   }
   if (!known) return std::nullopt;
-  Shown shown = GroupsShown(info.workspace, list, workspace.catalog, *known);
+  Shown shown = GroupsShown(workspace, list, *known);
   if (!response.headers.Get("etag").empty()) {
     const std::string etag = "\"" + shown.hash + "\"";
     response.headers.Set("etag", etag);

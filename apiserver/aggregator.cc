@@ -139,8 +139,10 @@ bool Aggregator::MayForward(const Workspace& workspace, const Request& request) 
     const auto info = ParseRequestInfo(request);
     return info.ok() && Find(*info).has_value();
   }
-  if (path.find("/apis/") == std::string::npos) return false;
+  const bool version2 = path.ends_with("/openapi/v2");
+  if (!version2 && path.find("/apis/") == std::string::npos) return false;
   const RemoteApiList list = apis_.Of(workspace);
+  if (version2) return !list->empty();
   return std::any_of(list->begin(), list->end(), [&](const RemoteApi& api) {
     return path.find("/apis/" + api.group + "/" + api.version) != std::string::npos;
   });
@@ -215,13 +217,15 @@ Result<Response> Aggregator::Forward(const RemoteApi& api, const Request& reques
 
 Result<Aggregator::Fetched> Aggregator::Fetch(const Workspace& workspace, const RemoteApi& api,
                                               const std::string& path,
-                                              std::chrono::milliseconds timeout) {
+                                              std::chrono::milliseconds timeout,
+                                              const std::string& etag) {
   auto config = TRY(ConfigFor(workspace, api));
   Request request;
   request.method = "GET";
   request.path = path;
   request.headers.Add("accept", "application/json");
   request.headers.Add("user-agent", "mailroom-aggregator");
+  if (!etag.empty()) request.headers.Add("if-none-match", etag);
   Introduce({.name = "system:kube-aggregator", .groups = {std::string(kMasters)}}, request.headers);
   const Deadline deadline(Deadline::Clock::now() + timeout);
   Relay relay(limits::kAggregatedDocumentBytes);
@@ -234,7 +238,7 @@ Result<Aggregator::Fetched> Aggregator::Fetch(const Workspace& workspace, const 
   }
   std::vector<SharedBytes> pieces;
   relay.Take(pieces, std::size_t(-1));
-  Fetched fetched{relay.code(), {}};
+  Fetched fetched{relay.code(), {}, std::string(relay.headers().Get("etag"))};
   for (const SharedBytes& piece : pieces) fetched.body += *piece;
   if (fetched.body.size() > limits::kAggregatedDocumentBytes) return failed;
   return fetched;
@@ -243,7 +247,8 @@ Result<Aggregator::Fetched> Aggregator::Fetch(const Workspace& workspace, const 
 namespace {
 
 std::size_t SizeOf(const Aggregator::Learned& learned) {
-  return learned.resources->size() + learned.openapi_url.size();
+  const SharedBytes& part = learned.version2.part;
+  return learned.resources->size() + learned.openapi_url.size() + (part ? part->size() : 0);
 }
 
 }  // namespace
@@ -251,19 +256,21 @@ std::size_t SizeOf(const Aggregator::Learned& learned) {
 bool Aggregator::Learn(const Workspace& workspace, const std::string& name, Learned learned) {
   std::lock_guard lock(mutex_);
   Heard& heard = heard_[workspace];
-  std::size_t bytes = SizeOf(learned);
+  std::size_t others = 0;
   for (const auto& [other, known] : heard.learned) {
-    if (other != name) bytes += SizeOf(*known);
+    if (other != name) others += SizeOf(*known);
   }
-  if (bytes > limits::kAggregatedBytes) {
+  if (others + SizeOf(learned) > limits::kAggregatedBytes) learned.version2 = {};
+  if (others + SizeOf(learned) > limits::kAggregatedBytes) {
     ForgetLocked(workspace, name);
     return false;
   }
   LearnedPtr& known = heard.learned[name];
   const bool news = known == nullptr || known->hash != learned.hash ||
-                    known->openapi_url != learned.openapi_url;
-  if (!news) return true;
+                    known->openapi_url != learned.openapi_url ||
+                    known->version2.hash != learned.version2.hash;
   known = std::make_shared<const Learned>(std::move(learned));
+  if (!news) return true;
   heard.changed = ++changes_;
   heard.shown.clear();
   return true;

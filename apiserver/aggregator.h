@@ -3,6 +3,7 @@
 // headers; discovery shows them beside our own. Thread-safe.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -31,8 +32,8 @@ class Aggregator {
   // The API elsewhere that the path lies in, also that of its OpenAPI document.
   std::optional<RemoteApi> Find(const RequestInfo& info) const;
   bool Serves(const Workspace& workspace, std::string_view group, std::string_view version) const;
-  // Whether a request may be passed on, which takes its time. `workspace` is the one its path seems
-  // to name.
+  // Whether a request may be passed on, or answered with what others said, which takes its time.
+  // `workspace` is the one its path seems to name.
   bool MayForward(const Workspace& workspace, const Request& request) const;
   // Passes the request on. 503 as the original says it when nobody is there.
   Result<Response> Forward(const RemoteApi& api, const Request& request, const RequestInfo& info,
@@ -42,22 +43,32 @@ class Aggregator {
   struct Fetched {
     int code = 0;
     std::string body;
+    std::string etag = {};
   };
+  // With an `etag`, of what is known already: the code is 304 when that still holds.
   Result<Fetched> Fetch(const Workspace& workspace, const RemoteApi& api, const std::string& path,
-                        std::chrono::milliseconds timeout);
+                        std::chrono::milliseconds timeout, const std::string& etag = "");
   // Where it is asked: https://host:port; Unavailable when the Service leads nowhere.
   Result<std::string> AddressOf(const Workspace& workspace, const RemoteApi& api) const;
 
+  // A part of an OpenAPI v2 document, as Version2Part makes it.
+  struct Version2 {
+    SharedBytes part = {};  // null: there is none
+    std::string hash = {};  // of it
+    std::string etag = {};  // of the document it is from
+  };
   // What was last heard of an API, for discovery. Never changes once it is told.
   struct Learned {
     SharedBytes resources;         // as the aggregated form has them, a JSON array
     std::string hash;              // of them
     std::string openapi_url = {};  // of its OpenAPI v3 document, with its hash; "": none
+    Version2 version2 = {};
   };
   using LearnedPtr = std::shared_ptr<const Learned>;
   // False, and nothing is kept of this API, when with it those of the workspace would have said
-  // more than limits::kAggregatedBytes.
+  // more than limits::kAggregatedBytes; if they have only with its OpenAPI v2, that is not kept.
   bool Learn(const Workspace& workspace, const std::string& name, Learned learned);
+  LearnedPtr LearnedOf(const Workspace& workspace, const std::string& name) const;
   void Forget(const Workspace& workspace, const std::string& name);
   void Forget(const Workspace& workspace);
 
@@ -65,6 +76,9 @@ class Aggregator {
   // `ours` is the whole answer.
   std::optional<Response> Discover(const Request& request, const RequestInfo& info,
                                    const WorkspaceView& workspace, Discovery& ours) const;
+  // Likewise OpenAPI v2, with what the servers that are there say of their APIs.
+  std::optional<Response> Version2Answer(const Request& request, const RequestInfo& info,
+                                         const WorkspaceView& workspace, OpenApiPaths& ours) const;
   // Likewise the index of OpenAPI v3, with their documents.
   std::optional<Response> Index(const Request& request, const RequestInfo& info,
                                 const WorkspaceView& workspace, OpenApiPaths& ours) const;
@@ -73,21 +87,25 @@ class Aggregator {
   class Slot;
   Result<std::shared_ptr<const client::ServerConfig>> ConfigFor(const Workspace& workspace,
                                                                 const RemoteApi& api);
-  LearnedPtr LearnedOf(const Workspace& workspace, const std::string& name) const;
-  // A list of all groups as it is answered, in pieces that all answers share.
+  // A document about all groups as it is answered, in pieces that all answers share.
   struct Shown {
     std::vector<SharedBytes> body;
     std::string hash;
   };
-  Shown GroupsShown(const Workspace& workspace, const RemoteApiList& list,
-                    const openapi::CatalogPtr& catalog, const Response& ours) const;
+  using LearnedMap = std::map<std::string, LearnedPtr>;  // by the APIService's name
+  // The document of that form; made again only when the APIServices, what is served here, or what
+  // was learned has changed.
+  Shown ShownAs(const std::string& form, const WorkspaceView& workspace, const RemoteApiList& list,
+                const std::function<Shown(const LearnedMap&)>& make) const;
+  Shown GroupsShown(const WorkspaceView& workspace, const RemoteApiList& list,
+                    const Response& ours) const;
   // What was heard of the APIs of one workspace, and the lists made of that.
   struct Heard {
-    std::map<std::string, LearnedPtr> learned;  // by the APIService's name
+    LearnedMap learned;
     std::uint64_t changed = 0;                  // which change to anybody's was the last
     RemoteApiList list;                         // this and the next: what `shown` was made of
     openapi::CatalogPtr catalog;
-    std::map<std::string, Shown> shown;  // by content type, of which there are three
+    std::map<std::string, Shown> shown;  // by form: three lists of groups, two of OpenAPI v2
   };
   void ForgetLocked(const Workspace& workspace, const std::string& name);
 

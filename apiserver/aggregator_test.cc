@@ -246,11 +246,12 @@ TEST_F(Extension, IsPayloadWhereNothingIsLive) {
 }
 
 TEST_F(Extension, WhatIsServedHereStaysHere) {
-  Json apps = ApiService();
-  apps["metadata"]["name"] = "v1.apps";
+  Json apps = {{"spec", ApiService().at("spec")}};
   apps["spec"]["group"] = "apps";
   MakeService();
-  Make(kServices, apps);
+  const auto led = hub.Do("PATCH", "/clusters/c" + kServices + "/v1.apps", apps,
+                          "application/merge-patch+json");
+  EXPECT_EQ(StringAt(led.body, {"spec", "service", "name"}), "ext") << led.text;
   EXPECT_EQ(StringAt(hub.Get("/clusters/c/apis/apps/v1/deployments").body, {"kind"}),
             "DeploymentList");
 }

@@ -8,6 +8,7 @@
 #include "apiserver/typed_merge.h"
 #include "openapi/builtin.h"
 #include "openapi/defaults.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -161,15 +162,21 @@ Status ApplyConflict(std::vector<Conflicting> conflicts) {
   });
   StatusDetails details;
   std::string listing;
+  std::size_t count = 0;
   for (const Conflicting& conflict : conflicts) {
+    count += conflict.fields.Count();
+    const std::size_t room = limits::kProblemsTold - details.causes.size();
+    if (room == 0) continue;
     const std::string who = Describe(*conflict.owner);
     listing += (listing.empty() ? "conflicts with " : "\nconflicts with ") + who + ":";
-    for (const FieldPath& path : conflict.fields.Paths()) {
-      details.causes.push_back({"FieldManagerConflict", "conflict with " + who, PathText(path)});
-      listing += "\n- " + details.causes.back().field;
+    for (std::string& path : conflict.fields.PathTexts(room)) {
+      listing += "\n- " + path;
+      details.causes.push_back({"FieldManagerConflict", "conflict with " + who, std::move(path)});
     }
   }
-  const std::size_t count = details.causes.size();
+  if (const std::size_t more = count - details.causes.size(); more > 0) {
+    listing += "\n... and " + std::to_string(more) + " more";
+  }
   std::string message =
       count == 1 ? "Apply failed with 1 conflict: " + details.causes[0].message + ": " +
                        details.causes[0].field

@@ -46,7 +46,8 @@ struct Conflicting {
   const OwnerEntry* owner;
   FieldSet fields;
 };
-// The 409 of a refused apply; `conflicts` must not be empty.
+// The 409 of a refused apply; `conflicts` must not be empty. All are counted, and the first
+// limits::kProblemsTold told.
 Status ApplyConflict(std::vector<Conflicting> conflicts);
 
 }  // namespace mailroom::apiserver

@@ -83,9 +83,7 @@ inline Json Widget(std::string_view spec) {
 
 // The text of every path in the set.
 inline std::vector<std::string> Texts(const FieldSet& set) {
-  std::vector<std::string> out;
-  for (const FieldPath& path : set.Paths()) out.push_back(PathText(path));
-  return out;
+  return set.PathTexts(set.Count());
 }
 
 using Strings = std::vector<std::string>;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "apiserver/aggregated_openapi.h"
 #include "apiserver/aggregated_resources.h"
 #include "apiserver/client/controller.h"
 #include "apiserver/conditions.h"
@@ -154,7 +155,24 @@ class Running final : public Availability, private client::Reconciler {
         if (its_own && url.size() <= 4 * limits::kNameBytes) learned.openapi_url = url;
       }
     }
+    learned.version2 = LearnVersion2(workspace, api);
     return aggregator_.Learn(workspace, api.name, std::move(learned));
+  }
+
+  // What was known stays while nothing else is said.
+  Aggregator::Version2 LearnVersion2(const Workspace& workspace, const RemoteApi& api) {
+    const auto before = aggregator_.LearnedOf(workspace, api.name);
+    Aggregator::Version2 known = before ? before->version2 : Aggregator::Version2();
+    const auto answer = aggregator_.Fetch(workspace, api, "/openapi/v2",
+                                          limits::kAggregatedProbeTimeout, known.etag);
+    if (answer.ok() && answer->code == 404) return {};
+    if (!answer.ok() || answer->code != 200) return known;
+    const auto document = ParseJson(answer->body);
+    if (!document.ok()) return known;
+    auto part = Version2Part(*document, api, limits::kAggregatedDocumentBytes);
+    if (!part) return {.etag = answer->etag};
+    std::string hash = DocumentHash(*part);
+    return {std::make_shared<const std::string>(std::move(*part)), std::move(hash), answer->etag};
   }
 
   Result<void> Tell(const Workspace& name, const std::string& id, const Json& now,

@@ -88,7 +88,7 @@ TEST_F(BadInput, BodiesAreRefused) {
       {"path in a name", R"({"metadata":{"name":"../../x"}})", kJson, 422},
       {"slash in a name", R"({"metadata":{"name":"a/b"}})", kJson, 422},
       {"an endless name", R"({"metadata":{"name":")" + Repeated("a", 100'000) + "\"}}", kJson, 422},
-      {"YAML aliases", "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n", kYaml, 400},
+      {"YAML that contains itself", "a: &a [x, *a]\n", kYaml, 400},
       {"YAML bomb", "a: &a [" + Repeated("x,", 1000) + "]\nb: [" + Repeated("*a,", 1000) + "]\n", kYaml, 400},
       {"deep YAML", Repeated("[", 100'000), kYaml, 400},
       {"deep block YAML", Repeated("- ", 50'000) + "a", kYaml, 400},
@@ -281,7 +281,7 @@ TEST_F(BadInput, PatchesAreRefused) {
       {"other name", R"({"metadata":{"name":"b"}})", "application/merge-patch+json", 400},
       {"apply of nothing", "", "application/apply-patch+yaml", 400},
       {"apply of a list", "[]", "application/apply-patch+yaml", 400},
-      {"apply with aliases", "apiVersion: v1\nkind: ConfigMap\ndata: &a {x: y}\nb: *a\n", "application/apply-patch+yaml", 400},
+      {"apply of what contains itself", "apiVersion: v1\nkind: ConfigMap\ndata: &a {x: *a}\n", "application/apply-patch+yaml", 400},
       {"unknown patch", "{}", "application/x-patch", 415},
   };
   for (const Case& c : cases) {

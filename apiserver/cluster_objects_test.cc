@@ -40,6 +40,30 @@ TEST_F(ClusterObjectsTest, AClusterSaysWhomToBelieve) {
   EXPECT_TRUE(Appears(path));
 }
 
+// As when the file of --client-ca-file was replaced.
+TEST_F(ClusterObjectsTest, NewAuthoritiesOfClientsAreTold) {
+  const std::string name =
+      "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
+  for (const char* workspace : {"/clusters/c", "/clusters/root"}) {
+    ASSERT_TRUE(Appears(workspace + name));
+  }
+  Json expected = hub.Get("/clusters/c" + name).body.at("data");
+  expected["client-ca-file"] = "another authority";
+  hub.server().VerifyClientsWith("another authority");
+  EXPECT_TRUE(Eventually([&] { return hub.Get("/clusters/c" + name).body.at("data") == expected; }));
+  EXPECT_TRUE(Eventually([&] {
+    return StringAt(hub.Get("/clusters/root" + name).body, {"data", "client-ca-file"}) ==
+           "another authority";
+  }));
+  // Whoever begins later knows it, too.
+  hub.server().StopControllers();
+  hub.server().VerifyClientsWith("a third");
+  ASSERT_TRUE(hub.server().StartControllers().ok());
+  EXPECT_TRUE(Eventually([&] {
+    return StringAt(hub.Get("/clusters/c" + name).body, {"data", "client-ca-file"}) == "a third";
+  }));
+}
+
 TEST_F(ClusterObjectsTest, AClusterKeepsTheMandatoryFlows) {
   const std::string group = "/clusters/c/apis/flowcontrol.apiserver.k8s.io/v1";
   for (const char* path : {"/flowschemas/exempt", "/flowschemas/catch-all",

@@ -6,6 +6,7 @@
 #include "apiserver/convert.h"
 #include "apiserver/finalize.h"
 #include "apiserver/home.h"
+#include "apiserver/implied.h"
 #include "apiserver/kinds.h"
 #include "apiserver/names.h"
 #include "apiserver/settle.h"
@@ -407,7 +408,7 @@ Result<Outcome> Change(Call& call, const WriteOptions& options, const Propose& p
   Admit admit(call, options, admission::Operation::kUpdate);
   TRY(call.hub.store.Freshen());
   for (int attempt = 0; attempt < limits::kCommitRetries; ++attempt) {
-    const ObjectPtr stored = call.hub.store.Get(key);
+    const ObjectPtr stored = Present(call, key);
     if (stored == nullptr) return call.NotFoundHere();
     Json live = TRY(Served(call, stored));
     Draft draft = TRY(propose(live));
@@ -420,7 +421,7 @@ Result<Outcome> Change(Call& call, const WriteOptions& options, const Propose& p
       return Outcome{TRY(Object::Decode(bytes, stored->revision())), false, gone};
     }
     Txn txn;
-    txn.compares.push_back({key.ToStoreKey(), stored->revision()});
+    txn.compares.push_back({key.ToStoreKey(), StoredRevision(*stored)});
     if (gone) {
       AddRemoval(call, key, *stored, txn);
     } else {
@@ -443,7 +444,7 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
   Admit admit(call, request, name);
   TRY(call.hub.store.Freshen());
   for (int attempt = 0; attempt < limits::kCommitRetries; ++attempt) {
-    const ObjectPtr stored = call.hub.store.Get(key);
+    const ObjectPtr stored = Present(call, key);
     if (stored == nullptr) return NotFound(call.type->plural, call.type->gvk.group, name);
     TRY(CheckDeletePreconditions(call, *stored, request));
     if (admit.wanted()) {
@@ -463,7 +464,7 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
       return Outcome{gone ? stored : TRY(Object::Decode(bytes, stored->revision())), false, gone};
     }
     Txn txn;
-    txn.compares.push_back({key.ToStoreKey(), stored->revision()});
+    txn.compares.push_back({key.ToStoreKey(), StoredRevision(*stored)});
     if (gone) {
       AddRemoval(call, key, *stored, txn);
     } else {

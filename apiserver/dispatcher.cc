@@ -381,6 +381,9 @@ Result<Response> Dispatcher::NonResource(const Request& request, const RequestIn
     if (auto shared = hub_.aggregator->Discover(request, info, workspace, discovery_)) {
       return InAcceptedMedia(request, std::move(*shared));
     }
+    if (auto shared = hub_.aggregator->Version2Answer(request, info, workspace, openapi_)) {
+      return std::move(*shared);
+    }
     if (auto shared = hub_.aggregator->Index(request, info, workspace, openapi_)) {
       return std::move(*shared);
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "storage/object/limits.h"
+#include "storage/object/problems.h"
 #include "storage/object/status.h"
 
 namespace mailroom::apiserver {
@@ -33,17 +35,21 @@ void Zip(const Children& a, const Children& b, Fn fn) {
   }
 }
 
-void Collect(const FieldSet& set, FieldPath& prefix, std::vector<FieldPath>& out) {
+// Cut while it grows: one long name may stand before any number of fields.
+std::string Below(const std::string& path, std::string_view element) {
+  if (path.size() > limits::kProblemPathBytes) return path;
+  return CutText(path + ElementText(element), limits::kProblemPathBytes);
+}
+
+void Collect(const FieldSet& set, const std::string& prefix, std::size_t most,
+             std::vector<std::string>& out) {
   for (const FieldSet::Child& child : set.children) {
-    if (!child.set.member) continue;
-    out.push_back(prefix);
-    out.back().push_back(child.element);
+    if (out.size() == most) return;
+    if (child.set.member) out.push_back(Below(prefix, child.element));
   }
   for (const FieldSet::Child& child : set.children) {
-    if (child.set.children.empty()) continue;
-    prefix.push_back(child.element);
-    Collect(child.set, prefix, out);
-    prefix.pop_back();
+    if (out.size() == most) return;
+    if (!child.set.children.empty()) Collect(child.set, Below(prefix, child.element), most, out);
   }
 }
 
@@ -210,10 +216,15 @@ bool FieldSet::Has(const FieldPath& path) const {
   return node->member && !path.empty();
 }
 
-std::vector<FieldPath> FieldSet::Paths() const {
-  std::vector<FieldPath> out;
-  FieldPath prefix;
-  Collect(*this, prefix, out);
+std::size_t FieldSet::Count() const {
+  std::size_t count = 0;
+  for (const Child& child : children) count += child.set.Count() + (child.set.member ? 1 : 0);
+  return count;
+}
+
+std::vector<std::string> FieldSet::PathTexts(std::size_t most) const {
+  std::vector<std::string> out;
+  Collect(*this, "", most, out);
   return out;
 }
 

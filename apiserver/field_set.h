@@ -40,8 +40,10 @@ class FieldSet {
 
   void Insert(const FieldPath& path);
   bool Has(const FieldPath& path) const;
-  // Every member path: those that end at a level come before those that go deeper.
-  std::vector<FieldPath> Paths() const;
+  std::size_t Count() const;  // of member paths
+  // The first of the member paths as PathText has them, each within limits::kProblemPathBytes:
+  // those that end at a level come before those that go deeper.
+  std::vector<std::string> PathTexts(std::size_t most) const;
   FieldSet Union(const FieldSet& other) const;
   FieldSet Intersection(const FieldSet& other) const;
   FieldSet Difference(const FieldSet& other) const;           // exact paths only

@@ -38,6 +38,17 @@ TEST(FieldSet, PathText) {
   EXPECT_EQ(PathText({"f:a", "v:5", "i:3"}), ".a[=5][3]");
 }
 
+TEST(FieldSet, PathsAreToldUpToABound) {
+  const std::string name(limits::kProblemPathBytes, 'n');
+  FieldSet set;
+  for (char c = 'a'; c <= 'z'; ++c) set.Insert({"f:" + name, std::string("f:") + c});
+  set.Insert({"f:z"});
+  EXPECT_EQ(set.Count(), 27u);
+  const auto told = set.PathTexts(3);
+  const std::string cut = "." + name.substr(1) + "...";
+  EXPECT_EQ(told, (Strings{".z", cut, cut}));
+}
+
 TEST(FieldSet, FieldsV1RoundTrip) {
   const char* const texts[] = {
       "{}",

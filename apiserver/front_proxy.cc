@@ -23,7 +23,23 @@ void FrontProxy::Forget(const Workspace& workspace) {
   issued_.erase(workspace);
 }
 
+void FrontProxy::VerifyClientsWith(std::string client_ca) {
+  {
+    std::lock_guard lock(mutex_);
+    if (client_ca_ == client_ca) return;
+    client_ca_ = std::move(client_ca);
+  }
+  std::lock_guard lock(change_mutex_);
+  if (changed_) changed_();
+}
+
+void FrontProxy::OnChange(std::function<void()> changed) {
+  std::lock_guard lock(change_mutex_);
+  changed_ = std::move(changed);
+}
+
 Json FrontProxy::TrustOf(const Workspace& workspace) const {
+  std::lock_guard lock(mutex_);
   return {{"client-ca-file", client_ca_},
           {"requestheader-allowed-names", DumpJson(Json::array({NameOf(workspace)}))},
           {"requestheader-client-ca-file", authority_.cert_pem},

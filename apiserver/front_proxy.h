@@ -3,6 +3,7 @@
 // that what believes one workspace's users does not believe another's. Thread-safe.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -15,7 +16,7 @@ namespace mailroom::apiserver {
 
 class FrontProxy {
  public:
-  // `client_ca` (PEM) is what client certificates of users are verified with.
+  // `client_ca` (PEM) is what client certificates of users are verified with, at first.
   FrontProxy(KeyPair authority, std::string client_ca)
       : authority_(std::move(authority)), client_ca_(std::move(client_ca)) {}
 
@@ -25,6 +26,11 @@ class FrontProxy {
 
   // What those servers need to know to believe it, as ConfigMap data.
   Json TrustOf(const Workspace& workspace) const;
+  // Client certificates are verified with something else from now on.
+  void VerifyClientsWith(std::string client_ca);
+  // Calls `changed` whenever TrustOf has come to say something else; it must be short. After an
+  // empty one was set, the one before is not running and never runs again.
+  void OnChange(std::function<void()> changed);
 
  private:
   struct Issued {
@@ -32,9 +38,11 @@ class FrontProxy {
     std::chrono::system_clock::time_point renew_at;
   };
   const KeyPair authority_;
-  const std::string client_ca_;
-  std::mutex mutex_;
-  std::map<Workspace, Issued> issued_;  // guarded by mutex_
+  mutable std::mutex mutex_;  // guards the next two
+  std::string client_ca_;
+  std::map<Workspace, Issued> issued_;
+  std::mutex change_mutex_;        // held while changed_ runs
+  std::function<void()> changed_;  // guarded by change_mutex_
 };
 
 }  // namespace mailroom::apiserver

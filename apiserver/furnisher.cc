@@ -23,10 +23,11 @@ bool IsInteresting(const Object& object) {
 
 class Running final : public Furnisher, private client::Reconciler {
  public:
-  Running(const Hub& hub, std::string root_ca, const FrontProxy& front_proxy)
+  Running(const Hub& hub, std::string root_ca, FrontProxy& front_proxy)
       : hub_(hub), root_ca_(std::move(root_ca)), front_proxy_(front_proxy),
         self_(hub, "furnisher") {}
   ~Running() override {
+    front_proxy_.OnChange({});
     if (controller_ != nullptr) controller_->Stop();
     watch_.reset();
   }
@@ -42,10 +43,24 @@ class Running final : public Furnisher, private client::Reconciler {
       controller_->queue().Add({key.workspace.name(), std::move(ns)});
     };
     watch_ = TRY(HubWatch::Start(hub_.store, std::move(options)));
+    front_proxy_.OnChange([this] { TellTrust(); });
     return Ok();
   }
 
  private:
+  // Wherever it is told whom to believe.
+  void TellTrust() {
+    const Workspace root{std::string(kRootWorkspace)};
+    controller_->queue().Add({root.name(), "kube-system"});
+    const auto all = hub_.store.List({.scope = {root, kWorkspacesResource, ""}});
+    if (!all.ok()) return;
+    for (const storage::Entry& entry : all->entries) {
+      const auto type = openapi::ParseWorkspaceType(entry.object->ScalarAt("spec.type"));
+      if (!type.ok() || *type != openapi::WorkspaceType::kCluster) continue;
+      controller_->queue().Add({std::string(entry.object->meta().name), "kube-system"});
+    }
+  }
+
   Result<client::Requeue> Reconcile(const client::WorkKey& key) override {
     const Workspace name{key.lane};
     const ObjectPtr ns = hub_.store.Get({name, kNamespacesResource, "", key.id});
@@ -118,7 +133,7 @@ class Running final : public Furnisher, private client::Reconciler {
 
   const Hub& hub_;
   const std::string root_ca_;
-  const FrontProxy& front_proxy_;
+  FrontProxy& front_proxy_;
   const SelfWriter self_;
   std::unique_ptr<client::Controller> controller_;
   std::unique_ptr<HubWatch> watch_;
@@ -127,7 +142,7 @@ class Running final : public Furnisher, private client::Reconciler {
 }  // namespace
 
 Result<std::unique_ptr<Furnisher>> Furnisher::Start(const Hub& hub, std::string root_ca,
-                                                    const FrontProxy& front_proxy) {
+                                                    FrontProxy& front_proxy) {
   auto running = std::make_unique<Running>(hub, std::move(root_ca), front_proxy);
   TRY(running->Begin());
   return std::unique_ptr<Furnisher>(std::move(running));

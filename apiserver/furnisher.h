@@ -18,7 +18,7 @@ class Furnisher {
  public:
   // `root_ca` (PEM) is what clients verify this server with. `front_proxy` must outlive it.
   static Result<std::unique_ptr<Furnisher>> Start(const Hub& hub, std::string root_ca,
-                                                  const FrontProxy& front_proxy);
+                                                  FrontProxy& front_proxy);
   virtual ~Furnisher() = default;  // stops and joins
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apiserver/finalize.h"
+#include "apiserver/implied.h"
 #include "apiserver/kinds.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
@@ -109,8 +110,9 @@ GarbageStep::Fate GarbageStep::FateOf(const Target& target, const OwnerReference
   if (type == nullptr) return Fate::kUnknown;
   if (type->namespaced && target.key.ns.empty()) return Fate::kOutOfScope;
   const ObjectPtr found =
-      hub_.store.Get({target.key.workspace, type->stored_as,
-                      type->namespaced ? target.key.ns : std::string(), owner.name});
+      Present(hub_, target.workspace, *type,
+              {target.key.workspace, type->stored_as,
+               type->namespaced ? target.key.ns : std::string(), owner.name});
   if (found == nullptr || found->meta().uid != owner.uid) return Fate::kAbsent;
   return IsDeletingDependents(*found) ? Fate::kWaiting : Fate::kAlive;
 }

@@ -1,3 +1,4 @@
+#include "apiserver/implied.h"
 #include "apiserver/read_options.h"
 #include "apiserver/render.h"
 #include "apiserver/verbs.h"
@@ -13,7 +14,7 @@ Result<Response> Get(Call& call) {
   } else if (*revision != Revision()) {
     TRY(store.WaitFor(*revision, call.Patience()));
   }
-  const ObjectPtr object = store.Get(call.Key());
+  const ObjectPtr object = Present(call, call.Key());
   if (object == nullptr) return call.NotFoundHere();
   return RenderObject(call, 200, object);
 }

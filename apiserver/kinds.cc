@@ -7,7 +7,9 @@
 
 #include "apiserver/auth/bootstrap_policy.h"
 #include "apiserver/escalation.h"
+#include "apiserver/local_apis.h"
 #include "apiserver/pods.h"
+#include "apiserver/remote_apis.h"
 #include "apiserver/request_info.h"
 #include "apiserver/signing_request.h"
 #include "apiserver/write_options.h"
@@ -296,6 +298,10 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     crd.validate = ValidateCrdObject;
     crd.on_terminating = TerminateCrd;
     crd.on_remove = RemoveCrd;
+    KindRules& api_service = rules[kApiServicesResource];
+    api_service.implied = ImpliedApis;
+    api_service.prepare = PrepareApiService;
+    api_service.on_remove = RenewApiService;
     rules[{"admissionregistration.k8s.io", "validatingadmissionpolicies"}].prepare = PreparePolicy;
     KindRules& workspace = rules[kWorkspacesResource];
     workspace.prepare = PrepareWorkspace;

@@ -24,8 +24,10 @@ struct KindRules {
   void (*narrow)(const Call& call, Json& config) = nullptr;
   // Field errors beyond the schema's.
   std::vector<Cause> (*validate)(const Call& call, const Json& object, const Json* live) = nullptr;
-  // Further operations of the transaction that creates or removes the object. A create whose
-  // compares fail is tried again from `prepare` on.
+  // Objects of the kind that are there without being stored, each complete; see implied.h.
+  std::vector<Json> (*implied)(const Hub& hub, const WorkspaceView& workspace) = nullptr;
+  // Further operations of the transaction that creates or removes the object, the removal being
+  // the last so far. A create whose compares fail is tried again from `prepare` on.
   Result<void> (*on_create)(const Call& call, const Json& object, storage::Txn& txn) = nullptr;
   void (*on_remove)(const Call& call, const Object& object, storage::Txn& txn) = nullptr;
   // True while something besides metadata.finalizers keeps a deleted object alive.

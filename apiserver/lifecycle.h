@@ -12,9 +12,10 @@ namespace mailroom::apiserver {
 
 class Lifecycle {
  public:
-  // `root_ca` (PEM) is published as kube-root-ca.crt; without it namespaces are given nothing.
+  // `root_ca` (PEM) is published as kube-root-ca.crt; without it namespaces and
+  // definitions are given nothing.
   static Result<std::unique_ptr<Lifecycle>> Start(const Hub& hub, const std::string& root_ca,
-                                                  const FrontProxy& front_proxy);
+                                                  FrontProxy& front_proxy);
   virtual ~Lifecycle() = default;  // stops and joins
 };
 

@@ -1,5 +1,6 @@
 #include "apiserver/list_matching.h"
 
+#include "apiserver/implied.h"
 #include "apiserver/settle.h"
 
 namespace mailroom::apiserver {
@@ -10,7 +11,7 @@ Result<storage::CacheListResult> ListMatching(const Call& call, const ReadOption
   const storage::Filter filter = FilterOf(call, options);
   if (!settle.asks()) {
     cache.filter = filter;
-    auto listed = TRY(call.hub.store.List(cache));
+    auto listed = TRY(ListPresent(call, cache));
     TRY(settle.All(listed.entries));
     return listed;
   }

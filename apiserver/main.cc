@@ -233,7 +233,7 @@ void WaitForStop(std::chrono::seconds interval, const std::function<void()>& ref
 // Renews our own certificates near their end and takes new files into use; bad ones change
 // nothing.
 void RefreshCertificates(const Options& options, const std::vector<std::string>& sans,
-                         const std::string& url, Front& front) {
+                         const std::string& url, Front& front, Server& server) {
   const auto renew = [&]() -> Result<void> {
     const std::string admin_file = options.data_dir + "/pki/admin.crt";
     const std::string before = TRY(ReadTextFile(admin_file));
@@ -241,12 +241,18 @@ void RefreshCertificates(const Options& options, const std::vector<std::string>&
     if (TRY(ReadTextFile(admin_file)) != before) TRY(WriteAdminKubeconfig(options, pki, url));
     return Ok();
   };
+  std::string clients;
   const auto gather = [&]() -> Result<void> {
-    TRY(ClientAuthorities(options, options.data_dir + "/pki/ca.crt"));
+    clients = TRY(ClientAuthorities(options, options.data_dir + "/pki/ca.crt"));
+    return Ok();
+  };
+  const auto reload = [&]() -> Result<void> {
+    TRY(front.ReloadCertificates());
+    if (!clients.empty()) server.VerifyClientsWith(TRY(ReadTextFile(clients)));
     return Ok();
   };
   // Files of the user's own are taken whether or not ours can be renewed.
-  for (const Result<void>& done : {renew(), gather(), front.ReloadCertificates()}) {
+  for (const Result<void>& done : {renew(), gather(), reload()}) {
     if (done.ok()) continue;
     Log(Level::kError, "keeping the certificates", {{"error", done.error().message()}});
   }
@@ -330,7 +336,9 @@ Result<void> Serve(const Options& options) {
   Log(Level::kInfo, "serving", {{"url", url}});
   std::cout << "mailroom is serving at " << LocalUrl(options, front->port()) << std::endl;
   ForgetStartUp();
-  WaitForStop(limits::kCertificateCheck, [&] { RefreshCertificates(options, sans, url, *front); });
+  WaitForStop(limits::kCertificateCheck, [&] {
+    RefreshCertificates(options, sans, url, *front, *server);
+  });
   Log(Level::kInfo, "stopping");
   deadline.emplace(limits::kExitGrace);
   server->Drain();

@@ -61,16 +61,7 @@ bool IsDocumentPath(const openapi::Catalog& catalog, std::string_view path) {
 }
 
 Response Body(const Request& request, const Document& document, std::string_view type = kJson) {
-  Response response;
-  response.headers.Add("etag", "\"" + document.hash + "\"");
-  response.headers.Add("vary", "Accept");
-  if (request.headers.Get("if-none-match") == "\"" + document.hash + "\"") {
-    response.code = 304;
-    return response;
-  }
-  response.headers.Add("content-type", std::string(type));
-  response.body.push_back(document.body);
-  return response;
+  return DocumentResponse(request, {document.body}, document.hash, type);
 }
 
 // Without a body, as the original.
@@ -81,19 +72,82 @@ Response NotAccepted() {
   return refused;
 }
 
+// An object without its end.
+std::string Opened(const Json& object) {
+  std::string text = DumpJson(object);
+  text.pop_back();
+  return text;
+}
+
+// The members of an object, to follow others.
+std::string Following(const Json& object) {
+  return object.empty() ? "" : "," + Opened(object).substr(1);
+}
+
 }  // namespace
 
-Response OpenApiPaths::Version2(const Request& request, const openapi::CatalogPtr& catalog) {
-  const auto accepted = AcceptedType(request, kVersion2);
-  if (!accepted) return NotAccepted();
-  if (*accepted == 0) {
-    return Body(request, cache_.Get(catalog, "v2/json", [&] {
-      return DumpJson(openapi::DocumentV2(*catalog, docs_));
-    }));
+Response DocumentResponse(const Request& request, std::vector<SharedBytes> body,
+                          const std::string& hash, std::string_view type) {
+  const std::string etag = "\"" + hash + "\"";
+  Response response;
+  response.headers.Add("etag", etag);
+  response.headers.Add("vary", "Accept");
+  if (request.headers.Get("if-none-match") == etag) {
+    response.code = 304;
+    return response;
   }
-  return Body(request, cache_.Get(catalog, "v2/gnostic", [&] {
+  response.headers.Add("content-type", std::string(type));
+  response.body = std::move(body);
+  return response;
+}
+
+std::string OpenApiPaths::Version2Type(const Request& request) {
+  const auto accepted = AcceptedType(request, kVersion2);
+  if (!accepted) return "";
+  return std::string(*accepted == 0 ? kJson : kVersion2[1]);
+}
+
+Document OpenApiPaths::Version2(const openapi::CatalogPtr& catalog, std::string_view type) {
+  if (type == kJson) {
+    return cache_.Get(catalog, "v2/json", [&] {
+      return DumpJson(openapi::DocumentV2(*catalog, docs_));
+    });
+  }
+  return cache_.Get(catalog, "v2/gnostic", [&] {
     return openapi::EncodeGnosticV2(openapi::DocumentV2(*catalog, docs_));
-  }), kVersion2[1]);
+  });
+}
+
+SharedBytes OpenApiPaths::OpenPiece(const openapi::CatalogPtr& catalog, const char* member) {
+  return cache_.Get(catalog, std::string("v2/json/") + member, [&] {
+    Json document = openapi::DocumentV2(*catalog, docs_);
+    const Json open = std::move(document[member]);
+    const std::string name = std::string("\"") + member + "\":";
+    if (std::string_view(member) == "paths") return "}," + name + Opened(open);
+    document.erase("definitions");
+    document.erase("paths");
+    return Opened(document) + "," + name + Opened(open);
+  }).body;
+}
+
+std::vector<SharedBytes> OpenApiPaths::Version2With(
+    const openapi::CatalogPtr& catalog, std::string_view type,
+    const std::function<Json(const Json& ours)>& others, std::string& hash) {
+  const Json added = others(openapi::DocumentV2(*catalog, docs_));
+  const auto piece = [](std::string text) {
+    return std::make_shared<const std::string>(std::move(text));
+  };
+  std::vector<SharedBytes> pieces;
+  const Document ours = Version2(catalog, type);
+  if (type == kJson) {
+    pieces = {OpenPiece(catalog, "definitions"), piece(Following(added.at("definitions"))),
+              OpenPiece(catalog, "paths"), piece(Following(added.at("paths")) + "}}")};
+  } else {
+    // Messages of one field that come apart are one to whoever reads them.
+    pieces = {ours.body, piece(openapi::EncodeGnosticV2(added))};
+  }
+  hash = DocumentHash(ours.hash + DumpJson(added));
+  return pieces;
 }
 
 Document OpenApiPaths::DocumentOf(const openapi::CatalogPtr& catalog, const std::string& path) {
@@ -140,7 +194,8 @@ std::optional<Response> OpenApiPaths::Answer(const Request& request, const Reque
                                              const openapi::CatalogPtr& catalog) {
   const auto& segments = info.segments;
   if (segments.size() == 2 && segments[0] == "openapi" && segments[1] == "v2") {
-    return Version2(request, catalog);
+    const std::string type = Version2Type(request);
+    return type.empty() ? NotAccepted() : Body(request, Version2(catalog, type), type);
   }
   if (segments.size() < 2 || segments[0] != "openapi" || segments[1] != "v3") return std::nullopt;
   if (segments.size() == 2) return Index(request, info, catalog);

@@ -1,4 +1,5 @@
 #include "apiserver/commit.h"
+#include "apiserver/implied.h"
 #include "apiserver/kinds.h"
 #include "apiserver/names.h"
 #include "apiserver/patch_document.h"
@@ -24,7 +25,7 @@ Result<Response> RunApply(Call& call, const WriteOptions& options) {
   if (auto narrow = RulesOf(*call.type).narrow; narrow != nullptr) narrow(call, config);
   const Writer writer = WriterOf(call, options);
   TRY(call.hub.store.Freshen());
-  if (call.hub.store.Get(call.Key()) == nullptr) {
+  if (Present(call, call.Key()) == nullptr) {
     if (!call.info.subresource.empty()) return call.NotFoundHere();
     if (const std::string uid = StringAt(config, {"metadata", "uid"}); !uid.empty()) {
       return Conflict(call.type->plural, call.type->gvk.group, call.info.name,

@@ -10,16 +10,6 @@
 namespace mailroom::apiserver {
 namespace {
 
-bool Serves(const openapi::Catalog& catalog, const RemoteApi& api) {
-  for (const openapi::Group& group : catalog.groups()) {
-    if (group.name != api.group) continue;
-    for (const openapi::GroupVersion& version : group.versions) {
-      if (version.version == api.version) return true;
-    }
-  }
-  return false;
-}
-
 bool Before(const RemoteApi& a, const RemoteApi& b) {
   if (a.group_priority != b.group_priority) return a.group_priority > b.group_priority;
   if (a.group != b.group) return a.group < b.group;
@@ -40,11 +30,21 @@ void SortByAge(std::vector<storage::Entry>& entries) {
   for (std::size_t i = 0; i < dated.size(); ++i) entries[i] = std::move(dated[i].second);
 }
 
-bool Acts(openapi::WorkspaceType type) {
-  return type == openapi::WorkspaceType::kRoot || type == openapi::WorkspaceType::kCluster;
+}  // namespace
+
+bool ServedHere(const openapi::Catalog& catalog, std::string_view group,
+                std::string_view version) {
+  for (const openapi::Group& each : catalog.groups()) {
+    if (each.name != group) continue;
+    return std::any_of(each.versions.begin(), each.versions.end(),
+                       [&](const openapi::GroupVersion& one) { return one.version == version; });
+  }
+  return false;
 }
 
-}  // namespace
+bool ApiServicesAct(openapi::WorkspaceType type) {
+  return type == openapi::WorkspaceType::kRoot || type == openapi::WorkspaceType::kCluster;
+}
 
 std::optional<RemoteApi> ReadRemoteApi(const Json& api_service) {
   const Json* spec = Find(api_service, {"spec"});
@@ -71,7 +71,7 @@ std::optional<RemoteApi> ReadRemoteApi(const Json& api_service) {
 
 bool RemoteApis::IsLive(const Workspace& workspace) const {
   const auto view = workspaces_.Find(workspace);
-  return view.ok() && Acts(view->type);
+  return view.ok() && ApiServicesAct(view->type);
 }
 
 RemoteApiList RemoteApis::Of(const Workspace& workspace) const {
@@ -79,7 +79,7 @@ RemoteApiList RemoteApis::Of(const Workspace& workspace) const {
   const Revision revision = store_.LastChange(workspace, kApiServicesResource);
   if (revision == Revision()) return kNone;
   const auto view = workspaces_.Find(workspace);
-  if (!view.ok() || !Acts(view->type)) return kNone;
+  if (!view.ok() || !ApiServicesAct(view->type)) return kNone;
   {
     std::lock_guard lock(mutex_);
     const auto known = known_.find(workspace);
@@ -96,7 +96,7 @@ RemoteApiList RemoteApis::Of(const Workspace& workspace) const {
     if (list->size() == limits::kAggregatedApis) break;
     if (entry.object->ScalarAt("spec.service.name").empty()) continue;
     auto api = ReadRemoteApi(entry.object->ToJson());
-    if (api && !Serves(*view->catalog, *api)) list->push_back(std::move(*api));
+    if (api && !ServedHere(*view->catalog, api->group, api->version)) list->push_back(std::move(*api));
   }
   std::sort(list->begin(), list->end(), Before);
   std::lock_guard lock(mutex_);
@@ -111,7 +111,7 @@ RemoteApis::Standing RemoteApis::StandingOf(const Workspace& workspace,
                                 [&](const RemoteApi& each) { return each.name == api.name; });
   if (acts) return Standing::kActs;
   const auto view = workspaces_.Find(workspace);
-  const bool here = view.ok() && Serves(*view->catalog, api);
+  const bool here = view.ok() && ServedHere(*view->catalog, api.group, api.version);
   return here ? Standing::kServedHere : Standing::kTooMany;
 }
 

@@ -28,6 +28,11 @@ struct RemoteApi {
 };
 using RemoteApiList = std::shared_ptr<const std::vector<RemoteApi>>;
 
+bool ServedHere(const openapi::Catalog& catalog, std::string_view group, std::string_view version);
+
+// Whether APIServices act in workspaces of that type.
+bool ApiServicesAct(openapi::WorkspaceType type);
+
 // The API that an APIService describes; nothing for one that is served here.
 std::optional<RemoteApi> ReadRemoteApi(const Json& api_service);
 

@@ -100,6 +100,9 @@ class Running final : public Server {
     availability_->Write(true);
     return Ok();
   }
+  void VerifyClientsWith(const std::string& client_ca_pem) override {
+    front_proxy_.VerifyClientsWith(client_ca_pem);
+  }
   void Drain() override { draining_ = true; }
   void StopControllers() override {
     availability_->Write(false);

@@ -58,6 +58,9 @@ class Server {
   // The controllers over all workspaces, for a server that may not be the only one on its store.
   virtual Result<void> StartControllers() = 0;
   virtual void StopControllers() = 0;
+  // Client certificates are verified with `client_ca_pem` from now on: those who verify them for
+  // themselves are told.
+  virtual void VerifyClientsWith(const std::string& client_ca_pem) = 0;
   // Says from now on that it is not ready: it is about to stop.
   virtual void Drain() = 0;
 };

@@ -63,6 +63,18 @@ class Extension : public testing::Test {
       return connection.Reply(200, R"({"paths":{"apis/ext.example.com/v1":{"serverRelativeURL":
           "/openapi/v3/apis/ext.example.com/v1?hash=ABC"}}})");
     }
+    if (request.path == "/openapi/v2") {
+      std::lock_guard lock(mutex);
+      if (version2.empty()) return connection.Reply(404, "");
+      const std::string etag = "\"" + version2_tag + "\"";
+      if (request.headers.Get("if-none-match") == etag) {
+        ++version2_spared;
+        return connection.Write("HTTP/1.1 304 Not Modified\r\nETag: " + etag + "\r\n\r\n");
+      }
+      connection.Head(200, "ETag: " + etag + "\r\n");
+      connection.Chunk(version2);
+      return connection.End();
+    }
     {
       std::lock_guard lock(mutex);
       asked.push_back(request);
@@ -126,6 +138,8 @@ class Extension : public testing::Test {
   const client::TestCertificates trusting;
   std::atomic<bool> healthy{true};
   std::string resources = kResources;  // what it says it serves; set before it is asked
+  std::string version2, version2_tag;  // its OpenAPI v2 document, "": none; guarded by mutex
+  int version2_spared = 0;             // how often it was known already; guarded by mutex
   std::function<void(const Request&, ScriptedConnection&)> script;
   std::mutex mutex;
   std::vector<Request> asked;

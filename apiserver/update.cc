@@ -1,4 +1,5 @@
 #include "apiserver/commit.h"
+#include "apiserver/implied.h"
 #include "apiserver/names.h"
 #include "apiserver/render.h"
 #include "apiserver/verbs.h"
@@ -10,7 +11,7 @@ Result<Response> Update(Call& call) {
   const WriteOptions options = TRY(ParseWriteOptions(call, "UpdateOptions"));
   Body body = TRY(DecodeBody(call, call.type->gvk));
   TRY(CheckIdentity(call, body.tree));
-  const bool exists = call.hub.store.Get(call.Key()) != nullptr;
+  const bool exists = Present(call, call.Key()) != nullptr;
   if (!exists && call.type->create_on_update && call.info.subresource.empty()) {
     Erase(body.tree, {"metadata", "resourceVersion"});
     const Outcome outcome =

@@ -136,6 +136,29 @@ TEST_F(Verbs, ApplyConflictsNameTheOtherManager) {
   EXPECT_EQ(StringAt(forced.body, {"data", "k"}), "2");
 }
 
+// A small body may conflict in many places, each below a long name.
+TEST_F(Verbs, ApplyConflictsAreToldUpToABound) {
+  Json mine = ConfigMap("a", Json::object()), theirs = mine;
+  const auto give = [&](const std::string& key) {
+    mine["data"][key] = "1";
+    theirs["data"][key] = "2";
+  };
+  for (int i = 0; i < 100; ++i) give("k" + std::to_string(1000 + i));
+  const auto conflict = [&] {
+    hub.Do("PATCH", kMaps + "/a?fieldManager=one&force=true", mine, "application/apply-patch+yaml");
+    return hub.Do("PATCH", kMaps + "/a?fieldManager=two", theirs, "application/apply-patch+yaml").body;
+  };
+  std::string all;
+  for (int i = 0; i < 100; ++i) all += "\n- .data.k" + std::to_string(1000 + i);
+  EXPECT_EQ(StringAt(conflict(), {"message"}),
+            "Apply failed with 100 conflicts: conflicts with \"one\":" + all);
+  for (int i = 100; i < 120; ++i) give("k" + std::to_string(1000 + i));
+  const Json bounded = conflict();
+  EXPECT_EQ(StringAt(bounded, {"message"}), "Apply failed with 120 conflicts: conflicts with "
+                                            "\"one\":" + all + "\n... and 20 more");
+  EXPECT_EQ(bounded.at("details").at("causes").size(), 100u);
+}
+
 TEST_F(Verbs, FinalizersHoldADeletedObject) {
   Json object = ConfigMap("a");
   Set(object, {"metadata", "finalizers"}, Json::array({"example.com/hold"}));

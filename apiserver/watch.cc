@@ -4,6 +4,7 @@
 #include <random>
 
 #include "apiserver/converted_watcher.h"
+#include "apiserver/implied.h"
 #include "apiserver/read_options.h"
 #include "apiserver/render.h"
 #include "apiserver/timer_queue.h"
@@ -305,6 +306,7 @@ Result<Response> Watch(Call& call) {
     if (watch.error().reason() != Reason::kExpired) return std::move(watch).error();
     return ErrorStream(watch.error(), accepted.media);
   }
+  if (!cache.after) TRY(AddImplied(call, cache.filter, *watch));
   Response response;
   response.headers.Add("content-type", ContentType(accepted.media));
   if (converts) {

@@ -21,7 +21,24 @@ std::string NamedValue(const std::string& name, const std::string& value) {
   return out;
 }
 
+bool Fits(const Field& field, const Json& value) {
+  switch (field.as) {
+    case As::kText: return value.is_string();
+    case As::kBool: return value.is_boolean();
+    case As::kInt: return value.is_number_integer();
+    case As::kDouble: return value.is_number();
+    case As::kTexts:
+    case As::kAnys:
+    case As::kMessages: return value.is_array();
+    case As::kMessage: return true;
+    case As::kNamed: return value.is_object();
+  }
+  return false;
+}
+
+// What is of another shape is left out: documents of other servers pass here, too.
 void EncodeField(const Tables& tables, const Field& field, const Json& value, std::string& out) {
+  if (!Fits(field, value)) return;
   switch (field.as) {
     case As::kText:
       PutBytes(field.number, value.get_ref<const std::string&>(), out);
@@ -36,7 +53,9 @@ void EncodeField(const Tables& tables, const Field& field, const Json& value, st
       PutFixed64(field.number, std::bit_cast<std::uint64_t>(value.get<double>()), out);
       return;
     case As::kTexts:
-      for (const Json& text : value) PutBytes(field.number, text.get_ref<const std::string&>(), out);
+      for (const Json& text : value) {
+        if (text.is_string()) PutBytes(field.number, text.get_ref<const std::string&>(), out);
+      }
       return;
     case As::kAnys:
       for (const Json& element : value) PutBytes(field.number, AnyOf(element), out);

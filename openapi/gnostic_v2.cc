@@ -1,6 +1,7 @@
 #include "openapi/documents.h"
 #include "openapi/gnostic.h"
 #include "openapi/protobuf_wire.h"
+#include "storage/object/json_path.h"
 
 namespace mailroom::openapi {
 namespace {
@@ -12,7 +13,7 @@ using gnostic::Tables;
 // A parameter is wrapped in messages that tell its place.
 std::string EncodeParameter(const Tables& tables, const Json& value) {
   std::string wrapped;
-  const std::string in = value.value("in", "");
+  const std::string in = StringAt(value, {"in"});
   if (in == "body") {
     PutBytes(1, Encode(tables, "BodyParameter", value), wrapped);
   } else {

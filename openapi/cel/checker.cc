@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "openapi/cel/library.h"
+#include "storage/object/limits.h"
+#include "storage/object/problems.h"
 
 namespace mailroom::cel {
 namespace {
@@ -43,16 +45,16 @@ class Checker {
     std::size_t slot;
   };
 
-  void Fault(std::uint32_t position, std::string message) {
-    issues_.push_back({position, std::move(message)});
+  void Fault(std::uint32_t position, const std::string& message) {
+    issues_.push_back({position, CutText(message, limits::kProblemValueBytes)});
   }
   void Undeclared(Expr& expr, const std::string& name) {
     Fault(expr.position, "undeclared reference to '" + name + "' (in container '')");
     expr.type = Simple(Kind::kError);
   }
   void Mismatch(const Expr& expr, const TypePtr& expected, const TypePtr& found) {
-    Fault(expr.position, "expected type '" + Display(*unifier_.Resolve(expected)) +
-                             "' but found '" + Display(*unifier_.Resolve(found)) + "'");
+    Fault(expr.position, "expected type '" + DisplayCut(*unifier_.Resolve(expected)) +
+                             "' but found '" + DisplayCut(*unifier_.Resolve(found)) + "'");
   }
 
   void Visit(Expr& expr) {
@@ -128,7 +130,7 @@ class Checker {
       unifier_.Assign(Simple(Kind::kDyn), target);
     } else if (!IsWild(*target)) {
       Fault(expr.position,
-            "type '" + Display(*target) + "' does not support field selection");
+            "type '" + DisplayCut(*target) + "' does not support field selection");
     }
     return wrapped || optional ? MakeOptional(std::move(result)) : result;
   }
@@ -193,13 +195,14 @@ class Checker {
     const std::vector<TypePtr> types = ArgumentTypes(expr);
     std::size_t first = 0;
     if (expr.operand != nullptr) {
-      form = Display(*unifier_.Resolve(types[0], true)) + ".";
+      form = DisplayCut(*unifier_.Resolve(types[0], true)) + ".";
       first = 1;
     }
     form += "(";
     for (std::size_t i = first; i < types.size(); ++i) {
+      if (form.size() > limits::kProblemValueBytes) break;  // no more of it is shown
       if (i > first) form += ", ";
-      form += Display(*unifier_.Resolve(types[i], true));
+      form += DisplayCut(*unifier_.Resolve(types[i], true));
     }
     Fault(expr.position,
           "found no matching overload for '" + expr.name + "' applied to '" + form + ")'");
@@ -317,8 +320,8 @@ class Checker {
         }
       } else if (!unifier_.Assign(field->type, value)) {
         Fault(expr.field_positions[i],
-              "expected type of field '" + expr.fields[i] + "' is '" + Display(*field->type) +
-                  "' but provided type is '" + Display(*unifier_.Resolve(value)) + "'");
+              "expected type of field '" + expr.fields[i] + "' is '" + DisplayCut(*field->type) +
+                  "' but provided type is '" + DisplayCut(*unifier_.Resolve(value)) + "'");
       }
     }
   }
@@ -345,7 +348,7 @@ class Checker {
       unifier_.Assign(Simple(Kind::kDyn), range);
     } else {
       Fault(expr.args[kRange]->position,
-            "expression of type '" + Display(*range) +
+            "expression of type '" + DisplayCut(*range) +
                 "' cannot be range of a comprehension (must be list, map, or dynamic)");
       first = second = Simple(Kind::kError);
     }

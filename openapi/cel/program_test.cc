@@ -297,6 +297,25 @@ TEST(CelLanguage, BindsByOptionalsOnly) {
   EXPECT_EQ(Eval("optional.of(2).optMap(x, x * x).value()"), "4");
 }
 
+// Names of types are paths in a definition, which are of any length.
+TEST(CelLanguage, ShowsTypesUpToABound) {
+  const std::string name(1'000'000, 'n');
+  Environment env;
+  env.variables = {{"self", MakeList(MakeObject(name, {{"a", "a", Simple(Kind::kInt)}}))}};
+  for (const char* text : {"self.a", "self == 1", "size(self, self, self)", "[self, self] == 1",
+                           "self[0].map(x, x)", "[self, self, self, self, self, self].all(x, x)"}) {
+    const auto program = Compile(text, env);
+    ASSERT_FALSE(program.ok()) << text;
+    EXPECT_LT(program.error().message().size(), 10'000u) << text;
+    EXPECT_NE(program.error().message().find("nnnn..."), std::string::npos) << text;
+  }
+  const auto failing = Compile("string(dyn(self[0]))", env);
+  ASSERT_TRUE(failing.ok());
+  const Json self = Json::array({{{"a", 1}}});
+  const auto value = Value::FromJson(self, env.variables[0].type.get());
+  EXPECT_LT(Show((*failing)->Run(std::vector{value}, limits::kCelCallCost).value).size(), 10'000u);
+}
+
 TEST(CelLanguage, BoundsItsDepth) {
   EXPECT_NE(Eval(std::string(300, '(') + "1" + std::string(300, ')')).find("recursion limit"),
             std::string::npos);

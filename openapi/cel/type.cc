@@ -4,6 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "storage/object/limits.h"
+#include "storage/object/problems.h"
+
 namespace mailroom::cel {
 namespace {
 
@@ -72,18 +75,41 @@ std::string_view RuntimeName(const Type& type) {
                           : kNames[static_cast<std::size_t>(type.kind)];
 }
 
-std::string Display(const Type& type) {
-  if (type.kind == Kind::kTimestamp) return "timestamp";
-  if (type.kind == Kind::kDuration) return "duration";
-  if (type.kind == Kind::kNull) return "null";
-  std::string text(RuntimeName(type));
-  if (type.params.empty()) return text;
-  text += "(";
-  for (std::size_t i = 0; i < type.params.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += Display(*type.params[i]);
+namespace {
+
+std::string_view ShownName(const Type& type) {
+  switch (type.kind) {
+    case Kind::kTimestamp: return "timestamp";
+    case Kind::kDuration: return "duration";
+    case Kind::kNull: return "null";
+    default: return RuntimeName(type);
   }
-  return text + ")";
+}
+
+// Stops once the text is longer than `most`.
+void Write(const Type& type, std::size_t most, std::string& text) {
+  text += ShownName(type);
+  if (type.params.empty()) return;
+  text += "(";
+  for (std::size_t i = 0; i < type.params.size() && text.size() <= most; ++i) {
+    if (i > 0) text += ", ";
+    Write(*type.params[i], most, text);
+  }
+  text += ")";
+}
+
+}  // namespace
+
+std::string Display(const Type& type) {
+  std::string text;
+  Write(type, std::string::npos, text);
+  return text;
+}
+
+std::string DisplayCut(const Type& type) {
+  std::string text;
+  Write(type, limits::kProblemPathBytes, text);
+  return CutText(text, limits::kProblemPathBytes);
 }
 
 bool SameType(const Type& a, const Type& b) {

@@ -71,6 +71,8 @@ TypePtr MakeObject(std::string name, std::vector<Field> fields);
 
 // As error messages print it: `list(string)`, `map(string, dyn)`, `optional_type(int)`.
 std::string Display(const Type& type);
+// The same within limits::kProblemPathBytes: names are as long as paths in a definition.
+std::string DisplayCut(const Type& type);
 // What type(x) is called: `list`, `google.protobuf.Timestamp`, `net.IP`.
 std::string_view RuntimeName(const Type& type);
 bool SameType(const Type& a, const Type& b);

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "storage/object/json.h"
+#include "storage/object/limits.h"
+#include "storage/object/problems.h"
 
 namespace mailroom::cel {
 namespace {
@@ -128,8 +130,8 @@ Value Value::TypeNamed(std::string name) {
   out.kind_ = Kind::kType;
   return out;
 }
-Value Value::Error(std::string message) {
-  Value out = String(std::move(message));
+Value Value::Error(const std::string& message) {
+  Value out = String(CutText(message, limits::kProblemValueBytes));
   out.kind_ = Kind::kError;
   return out;
 }

@@ -73,7 +73,7 @@ class Value {
   static Value TypeNamed(std::string name);
   static Value Of(std::shared_ptr<const Opaque> node);
   static Value Of(std::shared_ptr<const Record> node);
-  static Value Error(std::string message);
+  static Value Error(const std::string& message);  // past limits::kProblemValueBytes it is cut
   // `shape` null: by the JSON's own types. Both are borrowed.
   static Value FromJson(const Json& json, const Type* shape = nullptr);
 

@@ -15,14 +15,20 @@
 namespace mailroom {
 namespace {
 
-// Converts one document, counting nodes so that the work per body is bounded.
+// Plain, or tagged as one; quoted it is a name like others.
+bool IsMergeKey(const YAML::Node& key) {
+  const std::string& tag = key.Tag();
+  return key.Scalar() == "<<" && (tag.empty() || tag == "?" || tag == "tag:yaml.org,2002:merge");
+}
+
+// Converts one document, counting nodes and their bytes as often as aliases name them, so that the
+// work per body is bounded.
 class Converter {
  public:
   Problems duplicates;
 
   Result<Json> Convert(const YAML::Node& node, std::size_t depth) {
-    if (depth > limits::kJsonDepth) return BadRequest("error decoding YAML: exceeded max depth");
-    if (++nodes_ > limits::kYamlNodes) return BadRequest("error decoding YAML: too many nodes");
+    TRY(Count(depth));
     switch (node.Type()) {
       case YAML::NodeType::Map: return Map(node, depth);
       case YAML::NodeType::Sequence: return Sequence(node, depth);
@@ -34,10 +40,18 @@ class Converter {
  private:
   Result<Json> Map(const YAML::Node& node, std::size_t depth) {
     Json out = Json::object();
+    TRY(Fill(node, depth, out));
+    return out;
+  }
+
+  // In the order of the text: what is merged takes the place of what stands before it, and what
+  // stands behind it the place of what was merged.
+  Result<void> Fill(const YAML::Node& node, std::size_t depth, Json& out) {
     for (const auto& pair : node) {
       if (!pair.first.IsScalar()) return BadRequest("error decoding YAML: map keys must be scalars");
-      if (pair.first.Scalar() == "<<" && pair.first.Tag() != "!") {
-        return BadRequest("error decoding YAML: merge keys are not supported");
+      if (IsMergeKey(pair.first)) {
+        TRY(Merge(pair.first, pair.second, depth, out));
+        continue;
       }
       const Json given = TRY(Scalar(pair.first));
       const Json text = KeyOfScalar(given);
@@ -48,7 +62,33 @@ class Converter {
       if (!fresh) NoteDuplicate(pair.first, given.is_string() ? Quoted(key) : key);
       *member = std::move(value);
     }
-    return out;
+    return Ok();
+  }
+
+  // One map, or several of which the first to name a key wins.
+  Result<void> Merge(const YAML::Node& key, const YAML::Node& value, std::size_t depth, Json& out) {
+    if (value.IsMap()) return MergeMap(value, depth, out);
+    // An alias stands for one map only; what it stands for lies before the key.
+    const bool alias = value.Mark().pos < key.Mark().pos;
+    const bool maps = value.IsSequence() && !alias &&
+                      std::all_of(value.begin(), value.end(),
+                                  [](const YAML::Node& element) { return element.IsMap(); });
+    if (!maps) {
+      return BadRequest(
+          "error decoding YAML: yaml: map merge requires map or sequence of maps as the value");
+    }
+    for (std::size_t i = value.size(); i-- > 0;) TRY(MergeMap(value[i], depth, out));
+    return Ok();
+  }
+  Result<void> MergeMap(const YAML::Node& node, std::size_t depth, Json& out) {
+    TRY(Count(depth));
+    return Fill(node, depth + 1, out);
+  }
+
+  Result<void> Count(std::size_t depth) {
+    if (depth > limits::kJsonDepth) return BadRequest("error decoding YAML: exceeded max depth");
+    if (++nodes_ > limits::kYamlNodes) return BadRequest("error decoding YAML: too many nodes");
+    return Ok();
   }
 
   void NoteDuplicate(const YAML::Node& key, const std::string& shown) {
@@ -68,6 +108,10 @@ class Converter {
   Result<Json> Scalar(const YAML::Node& node) {
     const std::string& text = node.Scalar();
     const std::string& tag = node.Tag();
+    bytes_ += text.size();
+    if (bytes_ > limits::kBodyBytes) {
+      return BadRequest("error decoding YAML: yaml: document contains excessive aliasing");
+    }
     if (tag == "!" || tag == "tag:yaml.org,2002:str") return Json(text);  // quoted
     if (!tag.empty() && tag != "?" && !tag.starts_with("tag:yaml.org,2002:")) {
       return BadRequest("error decoding YAML: tag " + tag + " is not supported");
@@ -90,38 +134,32 @@ class Converter {
   }
 
   std::size_t nodes_ = 0;
+  std::size_t bytes_ = 0;  // of scalars
 };
 
-// What must be known before a tree is built: yaml-cpp expands aliases silently, and on some
-// malformed text finds empty documents for ever.
+// What must be known before a tree is built: yaml-cpp finds empty documents for ever in some
+// malformed text.
 class Survey final : public YAML::EventHandler {
  public:
-  bool anchors = false;
   std::size_t nodes = 0;
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t anchor) override { Note(anchor); }
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override { anchors = true; }
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t anchor,
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override { ++nodes; }
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override { ++nodes; }
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
                 const std::string&) override {
-    Note(anchor);
-  }
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value) override {
-    Note(anchor);
-  }
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value) override {
-    Note(anchor);
-  }
-  void OnMapEnd() override {}
-
- private:
-  void Note(YAML::anchor_t anchor) {
-    anchors = anchors || anchor != 0;
     ++nodes;
   }
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    ++nodes;
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    ++nodes;
+  }
+  void OnMapEnd() override {}
 };
 
 // The length of the character at the start of `text`, which must not be empty; 0 when it is not
@@ -173,9 +211,6 @@ Result<void> Check(const std::string& text) {
     if (++documents > limits::kYamlDocuments || survey.nodes > limits::kYamlNodes) {
       return BadRequest("error decoding YAML: too many documents or nodes");
     }
-  }
-  if (survey.anchors) {
-    return BadRequest("error decoding YAML: anchors and aliases are not supported");
   }
   return Ok();
 }

@@ -1,5 +1,6 @@
-// YAML in, JSON tree out, and back. Sole user of yaml-cpp; its exceptions end here. Anchors,
-// aliases, merge keys and custom tags are refused, depth and size are bounded (limits.h).
+// YAML in, JSON tree out, and back. Sole user of yaml-cpp; its exceptions end here. Custom
+// tags are refused; depth and size are bounded (limits.h), of what aliases and merge keys make of the
+// text, too.
 #pragma once
 
 #include <string>

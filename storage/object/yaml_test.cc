@@ -108,12 +108,81 @@ TEST(Yaml, TellsOfABoundedNumberOfDuplicates) {
 }
 
 TEST(Yaml, RefusesWhatCouldExplodeOrSurprise) {
-  for (const char* text : {"a: &x 1\nb: *x", "a: &x [1]\nb: [*x,*x]", "<<: {a: 1}", "a: !!binary x: y",
+  for (const char* text : {"a: *x", "a: &x [*x]", "a: &x {<<: *x}", "a: &x {b: *x}", "a: !!binary x: y",
                            "a: !custom x", "a: [", "a: b: c", "{a: 1"}) {
     EXPECT_FALSE(ParseYaml(text).ok()) << text;
   }
   EXPECT_FALSE(ParseYaml(std::string(5000, '[')).ok());
   EXPECT_FALSE(ParseYaml("a: 1\n---\nb: 2").ok());
+}
+
+TEST(Yaml, AliasesStandForWhatTheyName) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"a: &x 1\nb: *x", R"({"a":1,"b":1})"},
+      {"a: &x [1, 2]\nb: [*x, *x]", R"({"a":[1,2],"b":[[1,2],[1,2]]})"},
+      {"a: &x {b: c}\nd: *x\n*x2 : 1", nullptr},
+      {"&k a: b\nc: {*k : 1}", R"({"a":"b","c":{"a":1}})"},
+      {"a: &x 1\nb: &x 2\nc: *x", R"({"a":1,"b":2,"c":2})"},
+  };
+  for (const auto& [text, json] : cases) {
+    const auto parsed = ParseYaml(text);
+    ASSERT_EQ(parsed.ok(), json != nullptr) << text;
+    if (json != nullptr) {
+      EXPECT_EQ(DumpJson(*parsed), json) << text;
+    }
+  }
+}
+
+// As kube-apiserver answers them.
+TEST(Yaml, MergeKeysAreFollowedInTheOrderOfTheText) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"<<: {a: 1, b: 2}\nb: 3", R"({"a":1,"b":3})"},
+      {"b: 3\n<<: {a: 1, b: 2}", R"({"a":1,"b":2})"},
+      {"<<: [{a: 1, b: 2}, {b: 9, c: 4}]\nc: 3", R"({"a":1,"b":2,"c":3})"},
+      {"<<: {a: 1}\n<<: {b: 2}", R"({"a":1,"b":2})"},
+      {"!!merge <<: {a: 1}", R"({"a":1})"},
+      {"'<<': {a: 1}", R"({"<<":{"a":1}})"},
+      {"!!str <<: 1", R"({"<<":1})"},
+      {"x: &l {a: 1, b: 2}\nw: &m {<<: *l, c: 8}\nz: {<<: *m, b: 3}",
+       R"({"w":{"a":1,"b":2,"c":8},"x":{"a":1,"b":2},"z":{"a":1,"b":3,"c":8}})"},
+      {"x: &l {a: 1, b: 2}\nw: &m {b: 7, c: 8}\nz: {<<: [*l, *m]}",
+       R"({"w":{"b":7,"c":8},"x":{"a":1,"b":2},"z":{"a":1,"b":2,"c":8}})"},
+  };
+  for (const auto& [text, json] : cases) {
+    const auto parsed = ParseYaml(text);
+    ASSERT_TRUE(parsed.ok()) << text << ": " << parsed.error().message();
+    EXPECT_EQ(DumpJson(*parsed), json) << text;
+  }
+  for (const char* text : {"<<: x", "<<:", "<<: [x]", "<<: [[{a: 1}]]", "x: &f [{a: 1}]\ny: {<<: *f}"}) {
+    const auto parsed = ParseYaml(text);
+    ASSERT_FALSE(parsed.ok()) << text;
+    EXPECT_NE(parsed.error().message().find(
+                  "map merge requires map or sequence of maps as the value"), std::string::npos);
+  }
+  const auto strict = ParseYamlStrict("d:\n  <<: [{a: 1, b: 2}, {b: 9, c: 4}]\n  c: 3\n");
+  ASSERT_TRUE(strict.ok());
+  EXPECT_EQ(strict->duplicates, (std::vector<std::string>{"line 2: key \"b\" already set in map",
+                                                          "line 3: key \"c\" already set in map"}));
+}
+
+TEST(Yaml, WhatIsRepeatedIsBounded) {
+  std::string doubling = "a0: &a0 [x, x]\n";
+  for (int i = 1; i < 60; ++i) {
+    const std::string last = "*a" + std::to_string(i - 1), name = "a" + std::to_string(i);
+    doubling += name + ": &" + name + " [" + last + ", " + last + "]\n";
+  }
+  EXPECT_FALSE(ParseYaml(doubling).ok());
+  std::string merging = "a0: &a0 {x: 1}\n";
+  for (int i = 1; i < 60; ++i) {
+    const std::string last = "*a" + std::to_string(i - 1), name = "a" + std::to_string(i);
+    merging += name + ": &" + name + " {<<: [" + last + ", " + last + "]}\n";
+  }
+  EXPECT_FALSE(ParseYaml(merging).ok());
+  std::string words = "a: &a " + std::string(100'000, 'x') + "\nb:\n";
+  for (int i = 0; i < 100; ++i) words += "- *a\n";
+  const auto repeated = ParseYaml(words);
+  ASSERT_FALSE(repeated.ok());
+  EXPECT_NE(repeated.error().message().find("excessive aliasing"), std::string::npos);
 }
 
 TEST(Yaml, RefusesTextThatWasCutShort) {

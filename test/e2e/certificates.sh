@@ -100,5 +100,8 @@ cp "$dir/partner.crt" "$dir/clients.crt"
 kill -HUP "$hub_pid"
 eventually is 403 code as dave "$hub_url/api/v1/secrets"
 is 401 code as carol "$hub_url/api/v1/secrets" || fail "carol is no longer vouched for"
+for place in "" /clusters/team; do
+  eventually is "$(cat "$dir/hub/pki/ca.crt" "$dir/partner.crt")" client_ca "$place"
+done
 is 200 code admin "$hub_url/api/v1/secrets" || fail "the administrator"
 say "ok"
