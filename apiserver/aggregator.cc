@@ -216,23 +216,22 @@ Result<Response> Aggregator::Forward(const RemoteApi& api, const Request& reques
 }
 
 Result<Aggregator::Fetched> Aggregator::Fetch(const Workspace& workspace, const RemoteApi& api,
-                                              const std::string& path,
-                                              std::chrono::milliseconds timeout,
-                                              const std::string& etag) {
+                                              const Wanted& wanted) {
+  constexpr auto kTimeout = limits::kAggregatedProbeTimeout;
   auto config = TRY(ConfigFor(workspace, api));
   Request request;
   request.method = "GET";
-  request.path = path;
+  request.path = wanted.path;
   request.headers.Add("accept", "application/json");
   request.headers.Add("user-agent", "mailroom-aggregator");
-  if (!etag.empty()) request.headers.Add("if-none-match", etag);
+  if (!wanted.etag.empty()) request.headers.Add("if-none-match", wanted.etag);
   Introduce({.name = "system:kube-aggregator", .groups = {std::string(kMasters)}}, request.headers);
-  const Deadline deadline(Deadline::Clock::now() + timeout);
-  Relay relay(limits::kAggregatedDocumentBytes);
+  const Deadline deadline(Deadline::Clock::now() + kTimeout);
+  Relay relay(wanted.most);
   const auto exchange = streams_->Open(std::move(config), std::move(request), relay);
-  TRY(relay.AwaitHead(timeout));
+  TRY(relay.AwaitHead(kTimeout));
   const Status failed = Unavailable("the answer is too long, or too late");
-  if (relay.AwaitBody(deadline.Left(timeout)) != Relay::Body::kWhole) {
+  if (relay.AwaitBody(deadline.Left(kTimeout)) != Relay::Body::kWhole) {
     const std::string why = relay.error();
     return why.empty() ? failed : Unavailable(why);
   }
@@ -240,7 +239,7 @@ Result<Aggregator::Fetched> Aggregator::Fetch(const Workspace& workspace, const 
   relay.Take(pieces, std::size_t(-1));
   Fetched fetched{relay.code(), {}, std::string(relay.headers().Get("etag"))};
   for (const SharedBytes& piece : pieces) fetched.body += *piece;
-  if (fetched.body.size() > limits::kAggregatedDocumentBytes) return failed;
+  if (fetched.body.size() > wanted.most) return failed;
   return fetched;
 }
 

@@ -15,6 +15,7 @@
 #include "apiserver/relay.h"
 #include "apiserver/remote_apis.h"
 #include "storage/object/deadline.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
 
@@ -40,14 +41,17 @@ class Aggregator {
                            const User& user, const Deadline& deadline);
 
   // A document of the other server, asked for by this one.
+  struct Wanted {
+    std::string path;
+    std::size_t most = limits::kAggregatedDocumentBytes;
+    std::string etag = {};  // of what is known: the code is 304 when that still holds
+  };
   struct Fetched {
     int code = 0;
     std::string body;
     std::string etag = {};
   };
-  // With an `etag`, of what is known already: the code is 304 when that still holds.
-  Result<Fetched> Fetch(const Workspace& workspace, const RemoteApi& api, const std::string& path,
-                        std::chrono::milliseconds timeout, const std::string& etag = "");
+  Result<Fetched> Fetch(const Workspace& workspace, const RemoteApi& api, const Wanted& wanted);
   // Where it is asked: https://host:port; Unavailable when the Service leads nowhere.
   Result<std::string> AddressOf(const Workspace& workspace, const RemoteApi& api) const;
 

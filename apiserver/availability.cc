@@ -111,7 +111,7 @@ class Running final : public Availability, private client::Reconciler {
     }
     const std::string path = "/apis/" + api.group + "/" + api.version;
     const std::string url = *address + path;
-    auto answer = aggregator_.Fetch(workspace, api, path, limits::kAggregatedProbeTimeout);
+    auto answer = aggregator_.Fetch(workspace, api, {.path = path});
     const std::string failing = "failing or missing response from " + url + ": ";
     if (!answer.ok()) return {false, "FailedDiscoveryCheck", failing + answer.error().message()};
     if (answer->code < 200 || answer->code >= 300) {
@@ -145,7 +145,7 @@ class Running final : public Availability, private client::Reconciler {
     Aggregator::Learned learned;
     learned.hash = DocumentHash(*shown);
     learned.resources = std::make_shared<const std::string>(std::move(*shown));
-    auto index = aggregator_.Fetch(workspace, api, "/openapi/v3", limits::kAggregatedProbeTimeout);
+    auto index = aggregator_.Fetch(workspace, api, {.path = "/openapi/v3"});
     if (index.ok() && index->code == 200) {
       if (auto document = ParseJson(index->body); document.ok()) {
         const std::string path = "apis/" + api.group + "/" + api.version;
@@ -163,8 +163,10 @@ class Running final : public Availability, private client::Reconciler {
   Aggregator::Version2 LearnVersion2(const Workspace& workspace, const RemoteApi& api) {
     const auto before = aggregator_.LearnedOf(workspace, api.name);
     Aggregator::Version2 known = before ? before->version2 : Aggregator::Version2();
-    const auto answer = aggregator_.Fetch(workspace, api, "/openapi/v2",
-                                          limits::kAggregatedProbeTimeout, known.etag);
+    // It tells of all that the server serves, of which a part is kept.
+    const auto answer = aggregator_.Fetch(
+        workspace, api,
+        {.path = "/openapi/v2", .most = limits::kAggregatedBytes, .etag = known.etag});
     if (answer.ok() && answer->code == 404) return {};
     if (!answer.ok() || answer->code != 200) return known;
     const auto document = ParseJson(answer->body);

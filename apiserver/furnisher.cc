@@ -42,8 +42,8 @@ class Running final : public Furnisher, private client::Reconciler {
       if (ns.empty()) ns = "default";  // where what the cluster has once is looked after
       controller_->queue().Add({key.workspace.name(), std::move(ns)});
     };
+    front_proxy_.OnChange([this] { TellTrust(); });  // before anything is told as it is now
     watch_ = TRY(HubWatch::Start(hub_.store, std::move(options)));
-    front_proxy_.OnChange([this] { TellTrust(); });
     return Ok();
   }
 

@@ -65,6 +65,8 @@ YAML
   eventually twice
 done
 says 'Workspace' k c explain workspaces || fail "explain by its own document"
+says '/apis/mailbox.kubestellar.io/v1alpha1/workspaces/' k c get --raw /clusters/c/openapi/v2 ||
+  fail "clients that know no newer form"
 
 say "away, it is said to be"
 kill -9 "$hub_pid"
