@@ -40,8 +40,12 @@ std::string StableUid(std::string_view workspace, const std::string& name) {
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   hex[12] = '8';
   hex[16] = 'a';
-  for (const std::size_t at : {20, 16, 12, 8}) hex.insert(at, "-");
-  return hex;
+  std::string uid;
+  for (std::size_t i = 0; i < hex.size(); ++i) {
+    if (i == 8 || i == 12 || i == 16 || i == 20) uid += '-';
+    uid += hex[i];
+  }
+  return uid;
 }
 
 void Complete(Json& object, const std::string& uid, const std::string& since) {
