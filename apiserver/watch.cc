@@ -182,7 +182,7 @@ class WatchStream final : public Stream {
       initial_[next_initial_++] = {};
       if (out.bytes() >= max_bytes) return State::kMore;
     }
-    initial_.clear();
+    std::vector<storage::Entry>().swap(initial_);  // its room, too: a watch lasts
     next_initial_ = 0;
     // Drained by an earlier call. More may have come since, and been told of.
     if (!HandOn(out, max_bytes)) return State::kMore;
@@ -222,8 +222,9 @@ class WatchStream final : public Stream {
       out.Event(item);
       seen_ = std::max(seen_, item.event->revision());
     }
-    if (items_.capacity() > kKeptItems) items_ = {};  // a quiet watch keeps no room
     items_.clear();
+    // A quiet watch keeps no room.
+    if (items_.capacity() > kKeptItems) std::vector<storage::Watcher::Item>().swap(items_);
     next_item_ = 0;
     seen_ = std::max(seen_, std::exchange(up_to_, Revision()));
     return true;

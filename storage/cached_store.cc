@@ -136,7 +136,7 @@ Result<void> River::Start() {
     guarded_->state.SetFloor(loaded.revision);
     guarded_->state.SetApplied(loaded.revision);
   }
-  loaded.objects = {};
+  std::vector<DecodedChange>().swap(loaded.objects);
   applied_->store(loaded.revision.value());
   TRY(Follow());
   // An engine that replays too slowly is brought up to date by comparing instead.
