@@ -239,7 +239,6 @@ Result<std::unique_ptr<Server>> Server::Start(std::unique_ptr<storage::Store> st
   cache_options.watch_queue = limits::kWatchQueueEvents;
   cache_options.watch_lag = options.watch_pending;
   cache_options.probe = !options.embedded;
-  auto cache = TRY(storage::CachedStore::Start(*store, cache_options));
   Options complete = options;
   Identity& identity = complete.identity;
   if (identity.token_key_pem.empty()) identity.token_key_pem = TRY(NewPrivateKey());
@@ -248,7 +247,10 @@ Result<std::unique_ptr<Server>> Server::Start(std::unique_ptr<storage::Store> st
     identity.front_proxy_authority = TRY(NewAuthority("mailroom-front-proxy-ca"));
   }
   if (identity.client_ca_pem.empty()) identity.client_ca_pem = identity.authority.cert_pem;
+  // What stays for good is made before all that may go again, and not strewn among it.
   TokenKeys keys = TRY(TokenKeys::Load(identity.token_key_pem, identity.believed_token_keys));
+  (void)BootstrapPolicy();
+  auto cache = TRY(storage::CachedStore::Start(*store, cache_options));
   auto server = std::make_unique<Running>(std::move(store), std::move(cache), std::move(keys),
                                           complete);
   TRY(server->Begin());
