@@ -60,11 +60,12 @@ bool BodyQueue::Behind() const {
   return stream_->broken() || stream_->pending() > pending_bound_;
 }
 
-std::optional<BodyQueue::Time> BodyQueue::BehindSince(Time now) {
+// Asked with every event, mostly of readers that keep up: only the others cost a look at the clock.
+std::optional<BodyQueue::Time> BodyQueue::BehindSince() {
   if (!Behind()) {
     behind_since_.reset();
   } else if (!behind_since_) {
-    behind_since_ = now;
+    behind_since_ = std::chrono::steady_clock::now();
   }
   return behind_since_;
 }

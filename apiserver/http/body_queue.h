@@ -40,7 +40,7 @@ class BodyQueue {
   // Since when the reader is too far behind, if it is: the source has overflowed, or more than
   // FrontOptions::stream_pending waits in it and did so after every block that was drawn since.
   using Time = std::chrono::steady_clock::time_point;
-  std::optional<Time> BehindSince(Time now);
+  std::optional<Time> BehindSince();
   // It broke off: what was taken is not the whole body. Known once it has finished.
   bool aborted() const { return aborted_; }
   // Ends the body after what is prepared, which breaks off a document.

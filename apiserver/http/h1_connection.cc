@@ -220,10 +220,10 @@ void H1Connection::Retire() {
 // An answer that goes out in time is gone, or no longer behind, when the timer comes.
 void H1Connection::CheckBehind() {
   if (over_ || !answer_) return;
-  const auto now = std::chrono::steady_clock::now();
-  const auto since = answer_->body().BehindSince(now);
+  const auto since = answer_->body().BehindSince();
   if (!since) return;
-  const std::chrono::duration<double> left = *since + state_->options.timeouts.end_stall - now;
+  const std::chrono::duration<double> left =
+      *since + state_->options.timeouts.end_stall - std::chrono::steady_clock::now();
   if (left.count() <= 0) {
     const auto socket = socket_.lock();
     if (socket) Cut(socket, "it reads too slowly for its events");

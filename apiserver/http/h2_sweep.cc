@@ -81,10 +81,10 @@ void H2Connection::SweepStream(H2Stream& stream, std::chrono::steady_clock::time
 // A stream whose body goes out in time is gone, or no longer behind, when the timer comes.
 void H2Connection::CheckBehind(H2Stream& stream) {
   if (!stream.streaming) return;
-  const auto now = std::chrono::steady_clock::now();
-  const auto since = stream.body->BehindSince(now);
+  const auto since = stream.body->BehindSince();
   if (!since) return;
-  const std::chrono::duration<double> left = *since + state_->options.timeouts.end_stall - now;
+  const std::chrono::duration<double> left =
+      *since + state_->options.timeouts.end_stall - std::chrono::steady_clock::now();
   if (left.count() <= 0) {
     // The reset may wait behind what the socket does not take; the source does not.
     nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id, NGHTTP2_ENHANCE_YOUR_CALM);

@@ -143,6 +143,11 @@ TEST(SlowWatch, IsEndedOnceItIsTooFarBehind) {
   ExpectBounded(wide);
 }
 
+TEST(SlowWatch, HasLessThanASecondUnlessToldOtherwise) {
+  EXPECT_LT(FrontTimeouts().end_stall, std::chrono::seconds(1));
+  EXPECT_EQ(FrontOptions().stream_pending, std::size_t{1024 * 1024});
+}
+
 // A burst that is more than may wait is no harm to a reader who takes it in time.
 TEST(SlowWatch, ThatCatchesUpGetsEveryEvent) {
   Write(1);

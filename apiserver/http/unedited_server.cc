@@ -2,6 +2,7 @@
 // standard input ends. For unedited_test.cc.
 #include <drogon/drogon.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <thread>
 
