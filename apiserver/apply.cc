@@ -32,10 +32,19 @@ GroupVersionKind KindOf(const Json& config) {
   return gvk;
 }
 
-Result<void> CheckConfig(const openapi::ResourceType& type, const Json& config) {
-  if (GroupVersionKind gvk = KindOf(config); gvk != type.gvk) {
+}  // namespace
+
+Result<void> CheckApplied(const GroupVersionKind& expected, const Json& config) {
+  if (const GroupVersionKind gvk = KindOf(config); gvk != expected) {
     return BadRequest("invalid object type: " + KindText(gvk));
   }
+  return Ok();
+}
+
+namespace {
+
+Result<void> CheckConfig(const openapi::ResourceType& type, const Json& config) {
+  TRY(CheckApplied(type.gvk, config));
   const Json* sent = Find(config, {"metadata", "managedFields"});
   if (sent && !sent->is_null()) return BadRequest("metadata.managedFields must be nil");
   std::string error = CheckTyped(type.schema, config);
@@ -100,7 +109,7 @@ class Merge {
       OwnerEntry& entry = managed.FindOrAdd(like);
       entry.api_version = writer_.api_version;
       entry.SetFields(std::move(wanted));
-      entry.SetTime(writer_.now);
+      if (changed) entry.SetTime(writer_.now);
     }
     managed.DropEmpty();
     std::move(managed).WriteTo(merged);

@@ -21,6 +21,9 @@ struct Writer {
   std::vector<std::string> served = {};
 };
 
+// 400 for a configuration of another kind or version than what it is applied to.
+Result<void> CheckApplied(const GroupVersionKind& expected, const Json& config);
+
 // Apply: returns the merged object with managedFields updated. `live` is null when the object
 // does not exist. Conflicts without `force` are a 409 in kube-apiserver's words and causes.
 Result<Json> Apply(const openapi::ResourceType& type, const Json* live, const Json& config,

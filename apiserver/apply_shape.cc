@@ -56,12 +56,28 @@ std::string KeyNames(const std::vector<std::string>& keys) {
   return out + "]";
 }
 
+// What a required scalar of a built-in type is when it is left out.
+const Json* ZeroOf(const Schema& owner, const Property& property) {
+  static const Json kText = "", kNumber = 0;
+  const bool builtin = !owner.name.empty();
+  if (!builtin || !property.required || property.pointer) return nullptr;
+  switch (property.schema->type) {
+    case Type::kString:
+      return &kText;
+    case Type::kInteger:
+      return &kNumber;
+    default:
+      return nullptr;
+  }
+}
+
 // The value of one key field of an item: its own or the declared default, or nullptr.
 const Json* KeyValue(const Schema& list, const Json& item, const std::string& key) {
   if (auto it = item.find(key); it != item.end()) return &*it;
   const Property* property = list.items ? list.items->Find(key) : nullptr;
-  if (!property || !property->schema || !property->schema->default_value) return nullptr;
-  return &*property->schema->default_value;
+  if (!property || !property->schema) return nullptr;
+  const auto& declared = property->schema->default_value;
+  return declared ? &*declared : ZeroOf(*list.items, *property);
 }
 
 bool KeyedElement(const Schema& list, const Json& item, std::string& element, std::string& error) {

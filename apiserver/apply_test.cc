@@ -102,7 +102,10 @@ TEST(Apply, TimeMovesWithValuesAndSets) {
   EXPECT_EQ(TimeOf(MustApply(Typed(), &once, Widget("{a: x, b: z}"), By("m", kT2)), "m"), kT2);
   const Json shared = MustApply(Typed(), &once, Widget("{a: x}"), By("n", kT2));
   EXPECT_EQ(TimeOf(shared, "m"), kT1);
-  EXPECT_EQ(TimeOf(shared, "n"), kT2);
+  EXPECT_EQ(TimeOf(shared, "n"), "");  // it has changed nothing yet
+  const Json less = MustApply(Typed(), &shared, Widget("{}"), By("m", kT2));
+  EXPECT_EQ(TimeOf(less, "m"), kT1);  // what it gives up stays
+  EXPECT_EQ(TimeOf(MustApply(Typed(), &shared, Widget("{a: x, b: z}"), By("n", kT2)), "n"), kT2);
 }
 
 TEST(Apply, ReorderedSetIsAChange) {

@@ -149,7 +149,7 @@ rules: [{level: RequestResponse}]
         {base + "/secrets/s/a", nameless, 404},
         {base + "/Secrets", nameless, 404},
         {"/clusters/its1/api/v2/namespaces/default/secrets", nameless, 404},
-        {"/clusters/its1/secrets", nameless, 405},
+        {"/clusters/its1/secrets", nameless, 404},
         {base + "/configmaps", review.body, 400},
         {base + "/configmaps",
          R"({"apiVersion":"v1","kind":"List","items":[)" + review.body + "]}", 400},

@@ -204,6 +204,8 @@ TEST_F(Toybox, VersionsOnceStoredAreRemembered) {
   const Json only_new = {{"status", {{"storedVersions", Json::array({"v2"})}}}};
   EXPECT_EQ(hub.Do("PATCH", crd, only_new, kMerge).code, 200);
   EXPECT_EQ(Stored(), Json::array({"v1", "v2"})) << "not through the main endpoint";
+  const Json unknown = {{"status", {{"storedVersions", Json::array({"v1", "v7"})}}}};
+  ASSERT_EQ(hub.Do("PATCH", crd + "/status", unknown, kMerge).code, 200);
   ASSERT_EQ(hub.Do("PATCH", crd + "/status", only_new, kMerge).code, 200);
   EXPECT_EQ(SetVersions(Json::array({Version("v2", true, a)})).code, 200);
   EXPECT_EQ(Stored(), Json::array({"v2"}));

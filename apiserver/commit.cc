@@ -9,8 +9,10 @@
 #include "apiserver/implied.h"
 #include "apiserver/kinds.h"
 #include "apiserver/names.h"
+#include "apiserver/preconditions.h"
 #include "apiserver/settle.h"
 #include "openapi/builtin.h"
+#include "openapi/disabled_fields.h"
 #include "openapi/normalize.h"
 #include "openapi/validate.h"
 #include "storage/object/json_path.h"
@@ -208,52 +210,6 @@ void RestoreParts(const Call& call, const Json& live, bool settled, Json& object
   }
 }
 
-// Where kube-apiserver would keep the object, for texts that name its key.
-std::string RegistryKey(const Call& call) {
-  std::string key = "/registry/";
-  if (!call.type->builtin) key += call.type->gvk.group + "/";
-  key += call.type->plural + "/";
-  if (call.type->namespaced) key += call.info.ns + "/";
-  return key + call.info.name;
-}
-
-// The metadata of a built-in is checked by its kind and once more by the store.
-Status Immutable(const Call& call, const char* field, const std::string& value) {
-  const Cause immutable = InvalidValue(field, Quoted(value), "field is immutable");
-  return Invalid(call.type->gvk.kind, call.type->gvk.group, call.info.name,
-                 std::vector<Cause>(call.type->builtin ? 2 : 1, immutable));
-}
-
-// Only a delete sets the time of deletion; whoever leaves it out means the one that is there.
-Result<void> CheckDeletionTime(const Call& call, const Json& live, const Json& object) {
-  const std::string time = StringAt(object, {"metadata", "deletionTimestamp"});
-  if (time.empty() || ParseTime(time) == ParseTime(StringAt(live, {"metadata", "deletionTimestamp"}))) {
-    return Ok();
-  }
-  return Immutable(call, "metadata.deletionTimestamp", time);
-}
-
-Result<void> CheckPreconditions(const Call& call, const Json& live, const Json& object) {
-  const std::string& name = call.info.name;
-  const std::string& group = call.type->gvk.group;
-  const std::string uid = StringAt(object, {"metadata", "uid"});
-  const std::string live_uid = StringAt(live, {"metadata", "uid"});
-  if (!uid.empty() && uid != live_uid) {
-    if (call.info.verb == "patch") {
-      return Immutable(call, "metadata.uid", uid);
-    }
-    return Conflict(call.type->plural, group, name,
-                    "StorageError: invalid object, Code: 4, Key: " + RegistryKey(call) +
-                        ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
-                        "precondition: " + uid + ", UID in object meta: " + live_uid);
-  }
-  const std::string revision = StringAt(object, {"metadata", "resourceVersion"});
-  if (!revision.empty() && revision != StringAt(live, {"metadata", "resourceVersion"})) {
-    return Modified(call.type->plural, group, name);
-  }
-  return CheckDeletionTime(call, live, object);
-}
-
 void Track(const Call& call, const WriteOptions& options, const Json* live, Draft& draft) {
   if (draft.tracked) {
     StripMissingOwned(*call.type, draft.object);
@@ -262,8 +218,14 @@ void Track(const Call& call, const WriteOptions& options, const Json* live, Draf
   }
 }
 
-void DropStatus(const openapi::ResourceType& type, Json& created) {
-  if (type.has_status && !RulesOf(type).status_at_creation) created.erase("status");
+// Where objects are payload, the cluster they go to decides which features it has.
+void DropOff(const Call& call, const Json* live, Json& object) {
+  if (openapi::PolicyIsLive(call.workspace.type)) openapi::DropDisabled(*call.type, object, live);
+}
+
+void DropStatus(const Call& call, Json& created) {
+  if (call.type->has_status && !RulesOf(*call.type).status_at_creation) created.erase("status");
+  DropOff(call, nullptr, created);
 }
 
 // Lets admission change the object. What it changes belongs to no field manager, so ownership is
@@ -274,7 +236,7 @@ Result<void> MutateCreated(Call& call, const WriteOptions& options, Admit& admit
   draft.tracked = true;
   if (!TRY(admit.Mutate(&draft.object, nullptr))) return Ok();
   TRY(PrepareIdentity(call, draft.object));
-  DropStatus(*call.type, draft.object);
+  DropStatus(call, draft.object);
   FillIn(call, draft.object);  // what a new object's status says depends on what it has become
   return Ok();
 }
@@ -304,11 +266,15 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   TRY(CheckPreconditions(call, live, object));
   RestoreMetadata(live, object);
   RestoreParts(call, live, draft.tracked, object);
+  // Left empty on purpose, to be tracked anew; what fills in would take it for left out.
+  const Json* managed = Find(object, {"metadata", "managedFields"});
+  const bool untracked = !draft.tracked && managed != nullptr && managed->is_array() && managed->empty();
+  DropOff(call, &live, object);
   FillIn(call, object);
+  if (untracked) Set(object, {"metadata", "managedFields"}, Json::array());
   TRY(MutateChanged(call, options, live, admit, draft));
-  if (const KindRules& rules = RulesOf(*call.type); rules.prepare != nullptr) {
-    TRY(rules.prepare(call, object, &live));
-  }
+  const KindRules& rules = RulesOf(*call.type);
+  if (rules.prepare != nullptr) TRY(rules.prepare(call, object, &live));
   const bool main = call.info.subresource.empty();
   if (call.type->tracks_generation && draft.counts &&
       (SpecDiffers(*call.type, live, object) ||
@@ -316,6 +282,7 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
     Set(object, {"metadata", "generation"}, IntAt(live, {"metadata", "generation"}) + 1);
   }
   Track(call, options, &live, draft);
+  if (rules.settle != nullptr) rules.settle(call, object, &live);
   const Json* revision = Find(live, {"metadata", "resourceVersion"});
   Set(object, {"metadata", "resourceVersion"}, revision ? *revision : Json());
   KeepTimesWhenUnchanged(live, object);
@@ -349,13 +316,15 @@ Status Taken(const Call& call, const Object& existing, const Json& made) {
 
 Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   Json& object = draft.object;
+  // An apply that finds no object makes one, whatever version it was written for.
+  const Revision given = call.info.verb == "patch" ? Revision() : GivenRevision(object);
   TRY(CheckTree(call, options, *call.type, draft));
   TRY(PrepareIdentity(call, object));
   TRY(CheckDefinition(call));
   Home home = TRY(Home::Of(call));  // before anything is asked of it, so that the answers hold
   TRY(CheckNamespace(call, StringAt(object, {"metadata", "name"})));
   TRY(CheckCapacity(call, StringAt(object, {"metadata", "name"})));
-  DropStatus(*call.type, object);
+  DropStatus(call, object);
   FillIn(call, object);
   Admit admit(call, options, admission::Operation::kCreate);
   TRY(MutateCreated(call, options, admit, draft));
@@ -364,12 +333,14 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   if (call.type->tracks_generation) Set(object, {"metadata", "generation"}, 1);
   const KindRules& rules = RulesOf(*call.type);
   const bool generated = NeedsName(object);
+  bool settled = rules.settle == nullptr;
   int moves = 0;
   for (int attempt = 0;; ++attempt) {
     if (generated) GenerateName(object);
     const std::string name = StringAt(object, {"metadata", "name"});
     if (rules.prepare != nullptr) TRY(rules.prepare(call, object, nullptr));
     Track(call, options, nullptr, draft);
+    if (!std::exchange(settled, true)) rules.settle(call, object, nullptr);
     TRY(Validate(call, object, nullptr));
     TRY(admit.Validate(&object, nullptr));
     const ResourceKey key = call.Key(name);
@@ -378,7 +349,11 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     if (options.dry_run) {
       TRY(admit.CheckQuota(object, nullptr));
       if (const ObjectPtr existing = call.hub.store.Get(key)) return Taken(call, *existing, object);
-      return Outcome{TRY(Object::Decode(bytes, Revision())), true, false};
+      return Outcome{TRY(Object::Decode(bytes, given)), true, false};
+    }
+    if (given != Revision()) {
+      return Status(Reason::kUnknown, 500,
+                    "resourceVersion should not be set on objects to be created");
     }
     Txn txn;
     txn.compares.push_back({key.ToStoreKey(), Revision()});

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "apiserver/conversions.h"
+#include "apiserver/convert_autoscaler.h"
 #include "openapi/normalize.h"
 #include "storage/object/json.h"
 #include "storage/object/json_path.h"
@@ -37,53 +38,6 @@ bool IsHpaV1(const openapi::ResourceType& type) {
          type.plural == "horizontalpodautoscalers";
 }
 
-Json CpuMetric(std::int64_t utilization, const char* member, const char* target) {
-  Json resource = {{"name", "cpu"}};
-  resource[target] = {{"type", "Utilization"}, {member, utilization}};
-  if (std::string_view(target) == "current") resource[target].erase("type");
-  return {{"type", "Resource"}, {"resource", std::move(resource)}};
-}
-
-// The cpu utilization in a v2 metric list, taken out of it; absent: -1.
-std::int64_t TakeCpu(Json& holder, const char* list, const char* target, const char* member) {
-  Json* metrics = Find(holder, {list});
-  if (metrics == nullptr || !metrics->is_array()) return -1;
-  for (auto it = metrics->begin(); it != metrics->end(); ++it) {
-    if (StringAt(*it, {"resource", "name"}) != "cpu") continue;
-    const std::int64_t value = IntAt(*it, {"resource", target, member}, -1);
-    if (value < 0) continue;
-    metrics->erase(it);
-    if (metrics->empty()) holder.erase(list);
-    return value;
-  }
-  return -1;
-}
-
-void HpaToV2(Json& object) {
-  if (Json* spec = Find(object, {"spec"}); spec && spec->contains("targetCPUUtilizationPercentage")) {
-    const std::int64_t target = IntAt(*spec, {"targetCPUUtilizationPercentage"});
-    spec->erase("targetCPUUtilizationPercentage");
-    (*spec)["metrics"] = Json::array({CpuMetric(target, "averageUtilization", "target")});
-  }
-  if (Json* status = Find(object, {"status"});
-      status && status->contains("currentCPUUtilizationPercentage")) {
-    const std::int64_t current = IntAt(*status, {"currentCPUUtilizationPercentage"});
-    status->erase("currentCPUUtilizationPercentage");
-    (*status)["currentMetrics"] = Json::array({CpuMetric(current, "averageUtilization", "current")});
-  }
-}
-
-void HpaToV1(Json& object) {
-  if (Json* spec = Find(object, {"spec"})) {
-    const std::int64_t target = TakeCpu(*spec, "metrics", "target", "averageUtilization");
-    if (target >= 0) (*spec)["targetCPUUtilizationPercentage"] = target;
-  }
-  if (Json* status = Find(object, {"status"})) {
-    const std::int64_t current = TakeCpu(*status, "currentMetrics", "current", "averageUtilization");
-    if (current >= 0) (*status)["currentCPUUtilizationPercentage"] = current;
-  }
-}
-
 std::string StoredApiVersion(const openapi::ResourceType& type) {
   if (IsEvents(type)) return "v1";
   return GroupVersionKind{type.gvk.group, type.storage_version, ""}.ApiVersion();
@@ -95,7 +49,7 @@ void ToStored(const openapi::ResourceType& type, Json& object) {
   if (IsEvents(type)) {
     for (const Renamed& member : kEventMembers) Rename(object, member.events, member.core);
   }
-  if (IsHpaV1(type)) HpaToV2(object);
+  if (IsHpaV1(type)) AutoscalerToV2(object);
   object["apiVersion"] = StoredApiVersion(type);
 }
 
@@ -106,7 +60,7 @@ void FromStored(const openapi::ResourceType& type, Json& object) {
       if (StringAt(object, {member}).empty()) object.erase(member);
     }
   }
-  if (IsHpaV1(type)) HpaToV1(object);
+  if (IsHpaV1(type)) AutoscalerToV1(object);
   object["apiVersion"] = type.gvk.ApiVersion();
 }
 

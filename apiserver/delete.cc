@@ -34,9 +34,18 @@ Result<Response> DeleteCollection(Call& call) {
   storage::CacheListOptions cache;
   cache.scope = {call.info.workspace, call.type->stored_as, call.info.ns};
   cache.limit = options.limit;
+  if (!options.continue_token.empty()) {
+    ContinueAt from = TRY(DecodeContinue(options.continue_token));
+    cache.start_after = std::move(from.start_after);
+    cache.at = from.revision;
+  }
   auto listed = TRY(ListMatching(call, options, cache));
   ListPage page;
   page.revision = listed.revision;
+  if (!listed.next.empty()) {
+    page.continue_token = EncodeContinue({listed.revision, listed.next});
+    if (!FilterOf(call, options)) page.remaining = listed.remaining;
+  }
   const std::string ns = call.info.ns;
   for (storage::Entry& entry : listed.entries) {
     call.info.ns = std::string(entry.object->meta().ns);

@@ -56,6 +56,10 @@ Result<Response> RunVerb(Call& call) {
   return MethodNotAllowed(verb, call.type->plural, call.type->gvk.group);
 }
 
+constexpr std::string_view kOpenIdConfiguration = "/.well-known/openid-configuration";
+constexpr std::string_view kOpenIdKeys = "/openid/v1/jwks";
+constexpr const char* kMayBeKept = "public, max-age=3600";
+
 // Built-in APIs are routed by path: an unknown resource of a known version has another answer
 // than an unknown version. Custom resources have one answer for both.
 bool IsBuiltinVersion(const openapi::Catalog& catalog, const RequestInfo& info) {
@@ -356,27 +360,45 @@ Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, 
   return response;
 }
 
+// Most of these paths are answered alike whatever is done to them; what the original routes by method
+// can only be read.
 Result<Response> Dispatcher::NonResource(const Request& request, const RequestInfo& info) {
+  Response answer = TRY(Document(request, info));
+  if (request.method == "GET" || answer.code != 200) return answer;
+  bool only_read = info.path == "/version" || info.path == kOpenIdConfiguration || info.path == kOpenIdKeys;
+  // What everybody may ask does not tell which workspaces there are.
+  if (!only_read && !info.all_workspaces && !IsPublic(AttributesOf(info))) {
+    only_read = IsRoutedDocument(info, *TRY(hub_.workspaces.Find(info.workspace)).catalog);
+  }
+  if (only_read) return RouterError(405);
+  return answer;
+}
+
+Result<Response> Dispatcher::Document(const Request& request, const RequestInfo& info) {
   if (auto health = HealthAnswer(info, hub_)) return std::move(*health);
-  if (request.method != "GET") return RouterError(405);
   if (info.path == "/metrics" && info.workspace.name() == kRootWorkspace) {
     return TextResponse(200, metrics_.Text());
   }
   if (info.path == "/version") {
+    TRY(CheckDocumentMedia(request));
     return InAcceptedMedia(request, JsonResponse(200, DumpJsonPretty(VersionDocument())));
   }
   // A check there is not has one answer everywhere: it does not tell which workspaces there are.
   if (info.all_workspaces || IsPublic(AttributesOf(info))) return TextResponse(404, "404 page not found\n");
   const WorkspaceView workspace = TRY(hub_.workspaces.Find(info.workspace));
   if (info.segments.empty()) return RootDocument(*workspace.catalog);
-  if (info.path == "/.well-known/openid-configuration") {
-    return JsonResponse(200, DumpJson(hub_.tokens.Configuration(info.workspace.name())));
+  if (info.path == kOpenIdConfiguration) {
+    Response document = JsonResponse(200, DumpJson(hub_.tokens.Configuration(info.workspace.name())));
+    document.headers.Set("cache-control", kMayBeKept);
+    return document;
   }
-  if (info.path == "/openid/v1/jwks") {
+  if (info.path == kOpenIdKeys) {
     Response keys = JsonResponse(200, DumpJson(hub_.tokens.key_set()));
     keys.headers.Set("content-type", "application/jwk-set+json");
+    keys.headers.Set("cache-control", kMayBeKept);
     return keys;
   }
+  if (IsRoutedDocument(info, *workspace.catalog)) TRY(CheckDocumentMedia(request));
   if (hub_.aggregator != nullptr) {
     if (auto shared = hub_.aggregator->Discover(request, info, workspace, discovery_)) {
       return InAcceptedMedia(request, std::move(*shared));

@@ -40,6 +40,8 @@ class Dispatcher {
   Result<Response> Resource(const Request& request, RequestInfo info, const User& user,
                             const Deadline& deadline, AuditRecord* record);
   Result<Response> NonResource(const Request& request, const RequestInfo& info);
+  // What a path is that names no resource, as a GET of it says.
+  Result<Response> Document(const Request& request, const RequestInfo& info);
 
   const Hub& hub_;
   Metrics metrics_;

@@ -10,13 +10,22 @@
 #include "storage/object/yaml.h"
 
 namespace mailroom::apiserver {
+namespace {
+
+bool IsBuiltin(const openapi::Group& group) {
+  for (const openapi::GroupVersion& version : group.versions) {
+    if (!version.resources.empty() && version.resources.front()->builtin) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Result<Response> InAcceptedMedia(const Request& request, Response document) {
   if (document.code != 200 || document.headers.Get("content-type") != "application/json") {
     return document;
   }
-  TRY(CheckDocumentMedia(request));
-  const Accepted accepted = NegotiateError(request);
+  const Accepted accepted = TRY(NegotiateDocument(request));
   if (accepted.media == Media::kJson && !accepted.pretty) return document;
   std::string text;
   for (const SharedBytes& piece : document.body) text += *piece;
@@ -36,6 +45,21 @@ Result<Response> InAcceptedMedia(const Request& request, Response document) {
   document.body.clear();
   document.Append(std::move(body));
   return document;
+}
+
+bool IsRoutedDocument(const RequestInfo& info, const openapi::Catalog& catalog) {
+  const auto& segments = info.segments;
+  if (segments.empty()) return false;
+  if (segments[0] == "api") return segments.size() <= 2;
+  if (segments[0] != "apis" || segments.size() != 3) return false;
+  for (const openapi::Group& group : catalog.groups()) {
+    if (group.name != segments[1]) continue;
+    for (const openapi::GroupVersion& version : group.versions) {
+      if (version.version != segments[2]) continue;
+      return !version.resources.empty() && version.resources.front()->builtin;
+    }
+  }
+  return false;
 }
 
 Response RootDocument(const openapi::Catalog& catalog) {
@@ -59,7 +83,7 @@ Result<Response> NothingThere(const RequestInfo& info, const openapi::Catalog& c
   if (core || (segments.size() == 3 && segments[0] == "apis")) {
     const std::string group = core ? "" : segments[1];
     for (const openapi::Group& known : catalog.groups()) {
-      if (known.name == group) return RouterError(404);
+      if (known.name == group && IsBuiltin(known)) return RouterError(404);
     }
   }
   return TextResponse(404, "404 page not found\n");

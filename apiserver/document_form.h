@@ -9,8 +9,13 @@
 namespace mailroom::apiserver {
 
 // A JSON document as YAML or protobuf where Accept prefers that; NotAcceptable when no clause
-// names a media type that documents have. Answers that are no plain JSON stay as they are.
+// names a media type that documents have, or all ask for other forms. Answers that are no plain JSON
+// stay as they are.
 Result<Response> InAcceptedMedia(const Request& request, Response document);
+
+// Whether the original routes the document by method and media type: those of versions and of the core
+// group; the rest it hands to whoever listens below their path.
+bool IsRoutedDocument(const RequestInfo& info, const openapi::Catalog& catalog);
 
 // `/`: the paths under which something is served.
 Response RootDocument(const openapi::Catalog& catalog);

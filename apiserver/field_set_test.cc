@@ -63,7 +63,7 @@ TEST(FieldSet, FieldsV1RoundTrip) {
 
 TEST(FieldSet, DecodingGivesElementsOneSpelling) {
   EXPECT_TRUE(
-      Decode(R"({'f:l': {'k:{ "b":1, "a":2.0 }': {}}})").Has({"f:l", R"(k:{"a":2.0,"b":1})"}));
+      Decode(R"({'f:l': {'k:{ "b":1, "a":2.0 }': {}}})").Has({"f:l", R"(k:{"a":2,"b":1})"}));
   EXPECT_TRUE(Decode(R"({'f:l': {'v:"a\u003cb"': {}}})").Has({"f:l", R"(v:"a<b")"}));
   EXPECT_TRUE(Decode(R"({'f:l': {'k:{"name":"a b"}': {}}})").Has({"f:l", R"(k:{"name":"a b"})"}));
 }

@@ -7,6 +7,7 @@
 
 #include "storage/object/limits.h"
 #include "storage/object/log.h"
+#include "storage/object/rest.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -58,7 +59,7 @@ class Following final : public HubWatch {
     while (!stop.stop_requested()) {
       {
         std::unique_lock lock(mutex_);
-        wake_.wait(lock, stop, [this] { return notified_; });
+        WaitAtRest(wake_, lock, stop, [this] { return notified_; });
         notified_ = false;
       }
       if (stop.stop_requested() || Drain()) continue;

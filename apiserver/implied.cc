@@ -56,6 +56,7 @@ storage::CacheListResult Page(const storage::CacheListOptions& options,
   for (storage::Entry& entry : all) {
     const std::string at = storage::ListPosition(*entry.workspace, *entry.object);
     if (!options.start_after.empty() && at <= options.start_after) continue;
+    if (!options.labels.Matches(entry.object->meta().labels)) continue;
     if (options.filter && !options.filter(*entry.object)) continue;
     if (options.limit != 0 && page.entries.size() == options.limit) {
       ++page.remaining;

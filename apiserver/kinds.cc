@@ -6,11 +6,15 @@
 #include <unordered_set>
 
 #include "apiserver/auth/bootstrap_policy.h"
+#include "apiserver/claims.h"
+#include "apiserver/convert_autoscaler.h"
 #include "apiserver/escalation.h"
 #include "apiserver/local_apis.h"
+#include "apiserver/pod_create.h"
 #include "apiserver/pods.h"
 #include "apiserver/remote_apis.h"
 #include "apiserver/request_info.h"
+#include "apiserver/services.h"
 #include "apiserver/signing_request.h"
 #include "apiserver/write_options.h"
 #include "openapi/crd.h"
@@ -51,25 +55,6 @@ void TerminateNamespace(Json& object) {
 Result<void> MayDeleteNamespace(const Call& call, std::string_view name) {
   if (name == "default" || name == "kube-system" || name == "kube-public") {
     return Forbidden(call.type->plural, "", name, "this namespace may not be deleted");
-  }
-  return Ok();
-}
-
-// Services. Where services are acted on, the list of addresses follows the single one; elsewhere
-// both are left to the cluster that will act.
-
-Result<void> PrepareService(Call& call, Json& object, const Json* live) {
-  if (!openapi::PolicyIsLive(call.workspace.type)) return Ok();
-  const std::string ip = StringAt(object, {"spec", "clusterIP"});
-  const std::vector<std::string> ips = StringsAt(object, {"spec", "clusterIPs"});
-  const bool changed = live != nullptr && StringAt(*live, {"spec", "clusterIP"}) != ip &&
-                       StringsAt(*live, {"spec", "clusterIPs"}) == ips;
-  if (ips.empty() || changed) {
-    if (ip.empty()) {
-      Erase(object, {"spec", "clusterIPs"});
-    } else {
-      Set(object, {"spec", "clusterIPs"}, Json::array({ip}));
-    }
   }
   return Ok();
 }
@@ -144,7 +129,8 @@ Result<void> PrepareCrd(Call& call, Json& object, const Json* live) {
   return Ok();
 }
 
-std::vector<Cause> ValidateCrdObject(const Call&, const Json& object, const Json* live) {
+std::vector<Cause> ValidateCrdObject(const Call& call, const Json& object, const Json* live) {
+  if (call.info.subresource == "status") return {};  // the rest is the live definition's
   std::vector<Cause> causes = openapi::ValidateCrd(object, live);
   const std::string plural = StringAt(object, {"spec", "names", "plural"});
   const GroupResource defined{StringAt(object, {"spec", "group"}), plural};
@@ -292,7 +278,7 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     ns.on_terminating = TerminateNamespace;
     ns.may_delete = MayDeleteNamespace;
     ns.store_preconditions = true;
-    rules[GroupResource{"", "services"}].prepare = PrepareService;
+    rules[GroupResource{"", "services"}].settle = SettleService;
     KindRules& crd = rules[kCrdResource];
     crd.prepare = PrepareCrd;
     crd.validate = ValidateCrdObject;
@@ -312,12 +298,17 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     // Made by one controller, which knows the whole of it: one write instead of two.
     rules[kMailboxesResource].status_at_creation = true;
     rules[kMailboxesResource].validate = ValidateMailbox;
+    rules[{"", "persistentvolumeclaims"}].settle = FillClaim;
+    rules[{"apps", "statefulsets"}].settle = FillClaimTemplates;
+    rules[{"", "nodes"}].status_at_creation = true;
     for (const GroupResource& old : {GroupResource{"", "replicationcontrollers"},
                                      GroupResource{"batch", "jobs"}}) {
       rules[old].propagation = Propagation::kOrphan;
     }
     rules[{"apps", "deployments"}].counts_annotations = true;
     rules[{"apps", "daemonsets"}].prepare = PrepareDaemonSet;
+    rules[{"autoscaling", "horizontalpodautoscalers"}].prepare = PrepareAutoscaler;
+    rules[kPodsResource].settle = FillPod;
     rules[kPodsResource].restore = RestorePod;
     rules[kPodsResource].narrow = NarrowPod;
     rules[{"batch", "jobs"}].delete_warning =

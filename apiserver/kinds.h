@@ -17,6 +17,8 @@ enum class Propagation { kBackground, kOrphan, kNone };  // kNone: the kind take
 struct KindRules {
   // Fills server-owned parts of an object about to be written. `live` is null on create.
   Result<void> (*prepare)(Call& call, Json& object, const Json* live) = nullptr;
+  // The same of parts that belong to no field manager, whoever writes the object; once for each write.
+  void (*settle)(Call& call, Json& object, const Json* live) = nullptr;
   // Gives an object written through one of the kind's own subresources the parts of `live` that
   // this subresource does not write. The object may still be of any shape.
   void (*restore)(const Call& call, const Json& live, Json& object) = nullptr;

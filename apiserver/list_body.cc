@@ -56,11 +56,13 @@ Result<Json> Tree(const openapi::ResourceType& type, bool all, const storage::En
 
 }  // namespace
 
-std::string ListMetadata(const ListPage& page) {
+std::string ListMetadata(const ListPage& page, bool says_end) {
   std::string out = "\"metadata\":{\"resourceVersion\":\"" + page.revision.ToString() + "\"";
   if (!page.continue_token.empty()) {
     out += ",\"continue\":" + JsonQuote(page.continue_token);
     if (page.remaining > 0) out += ",\"remainingItemCount\":" + std::to_string(page.remaining);
+  } else if (says_end) {
+    out += ",\"continue\":\"\"";
   }
   return out + "}";
 }
@@ -114,7 +116,7 @@ Result<Parts> PartsOf(const Call& call, const Accepted& accepted, const ListPage
   const std::string meta = "meta.k8s.io/" + accepted.meta_version;
   const auto frame = [&](const std::string& kind, const std::string& api_version) {
     return "{\"kind\":" + JsonQuote(kind) + ",\"apiVersion\":" + JsonQuote(api_version) + "," +
-           ListMetadata(page);
+           ListMetadata(page, accepted.form == Form::kObject && !type->builtin);
   };
   if (accepted.form == Form::kObject) {
     return Parts{frame(type->list_kind, type->gvk.ApiVersion()), "items",

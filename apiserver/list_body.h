@@ -10,8 +10,9 @@
 
 namespace mailroom::apiserver {
 
-// `"metadata":{...}` of the list.
-std::string ListMetadata(const ListPage& page);
+// `"metadata":{...}` of the list. `says_end`: where nothing follows, the token is empty rather than left
+// out, as in lists of custom resources.
+std::string ListMetadata(const ListPage& page, bool says_end = false);
 // One item of a list of objects, as the list's type serves it.
 void AppendListItem(std::string& out, const openapi::ResourceType& type, bool all_workspaces,
                     const storage::Entry& entry);

@@ -8,14 +8,15 @@ namespace mailroom::apiserver {
 Result<storage::CacheListResult> ListMatching(const Call& call, const ReadOptions& options,
                                               storage::CacheListOptions cache) {
   const Settler settle(call);
-  const storage::Filter filter = FilterOf(call, options);
   if (!settle.asks()) {
-    cache.filter = filter;
+    cache.labels = options.labels;
+    cache.filter = FilterBeside(call, options);
     auto listed = TRY(ListPresent(call, cache));
     TRY(settle.All(listed.entries));
     return listed;
   }
   // Selectors mean the converted objects: pages are read until enough of them match.
+  const storage::Filter filter = FilterOf(call, options);
   const std::size_t wanted = cache.limit;
   storage::CacheListResult out;
   while (true) {

@@ -27,7 +27,6 @@
 #include "apiserver/offload_dispatcher.h"
 #include "apiserver/options.h"
 #include "apiserver/pki.h"
-#include "apiserver/process_memory.h"
 #include "apiserver/render.h"
 #include "apiserver/server.h"
 #include "apiserver/worker_pool.h"
@@ -36,6 +35,7 @@
 #include "storage/embedded_store.h"
 #include "storage/etcd_store.h"
 #include "storage/object/limits.h"
+#include "storage/object/process_memory.h"
 #include "storage/sealed_store.h"
 #include "translator/start.h"
 
@@ -270,7 +270,14 @@ Result<void> Serve(const Options& options) {
   // the server exists.
   std::unique_ptr<Server> server;
   Offload offload;
-  WorkerPool workers(options.workers, options.queued_requests, limits::kBlockedWorkers);
+  // Writes to a store of our own wait for nothing but its flush, and leave their thread meanwhile.
+  // One more than one workspace ever holds.
+  const std::size_t processors = std::thread::hardware_concurrency();
+  const std::size_t carriers =
+      std::min(std::max<std::size_t>(limits::kCarriers, processors) + 1,
+               std::max<std::size_t>(1, options.workers - 1));  // with one for each they would not leave
+  WorkerPool workers(options.workers, options.queued_requests, limits::kBlockedWorkers,
+                     WorkerPool::Priority::kOrdinary, options.etcd_servers.empty() ? carriers : 0);
   // Half of the processors, and little of those while others want them.
   WorkerPool readers(std::max(1u, std::thread::hardware_concurrency() / 2),
                      options.queued_requests, 0, WorkerPool::Priority::kLow);
@@ -335,7 +342,7 @@ Result<void> Serve(const Options& options) {
   }
   Log(Level::kInfo, "serving", {{"url", url}});
   std::cout << "mailroom is serving at " << LocalUrl(options, front->port()) << std::endl;
-  ForgetStartUp();
+  ForgetCode();
   WaitForStop(limits::kCertificateCheck, [&] {
     RefreshCertificates(options, sans, url, *front, *server);
   });

@@ -1,5 +1,7 @@
 #include "apiserver/names.h"
 
+#include <charconv>
+
 #include "apiserver/auth/uid.h"
 #include "storage/object/json_path.h"
 
@@ -8,15 +10,15 @@ namespace {
 
 constexpr std::size_t kBase = 63 - 5;  // and the ending
 
-// `mismatch` is the answer when the body names another namespace than the URL.
-Result<void> PrepareNamespaceField(const Call& call, Json& object, const std::string& mismatch) {
+Result<void> PrepareNamespaceField(const Call& call, Json& object) {
   const std::string ns = StringAt(object, {"metadata", "namespace"});
   if (!call.type->namespaced) {
     if (!ns.empty()) Erase(object, {"metadata", "namespace"});
     return Ok();
   }
   if (!ns.empty() && ns != call.info.ns) {
-    return BadRequest(mismatch);
+    return BadRequest("the namespace of the provided object does not match the namespace sent on the "
+                      "request");
   }
   Set(object, {"metadata", "namespace"}, call.info.ns);
   return Ok();
@@ -25,17 +27,11 @@ Result<void> PrepareNamespaceField(const Call& call, Json& object, const std::st
 }  // namespace
 
 Result<void> PrepareIdentity(const Call& call, Json& object) {
-  if (!StringAt(object, {"metadata", "resourceVersion"}).empty()) {
-    return Status(Reason::kUnknown, 500,
-                  "resourceVersion should not be set on objects to be created");
-  }
   for (const char* member : {"uid", "creationTimestamp", "deletionTimestamp", "selfLink",
                              "deletionGracePeriodSeconds", "resourceVersion"}) {
     Erase(object, {"metadata", member});
   }
-  TRY(PrepareNamespaceField(call, object,
-                            "the namespace of the provided object does not match the namespace "
-                            "sent on the request"));
+  TRY(PrepareNamespaceField(call, object));
   const std::string name = StringAt(object, {"metadata", "name"});
   if (!call.info.name.empty()) {
     if (name.empty()) {
@@ -49,6 +45,7 @@ Result<void> PrepareIdentity(const Call& call, Json& object) {
 }
 
 Result<void> CheckIdentity(const Call& call, Json& object) {
+  TRY(PrepareNamespaceField(call, object));
   const std::string name = StringAt(object, {"metadata", "name"});
   if (name.empty()) {
     return BadRequest("the name of the object (" + call.info.name +
@@ -58,11 +55,14 @@ Result<void> CheckIdentity(const Call& call, Json& object) {
     return BadRequest("the name of the object (" + name + ") does not match the name on the URL (" +
                       call.info.name + ")");
   }
-  return PrepareNamespaceField(call, object,
-                               "the namespace of the object (" +
-                                   StringAt(object, {"metadata", "namespace"}) +
-                                   ") does not match the namespace on the request (" +
-                                   call.info.ns + ")");
+  return Ok();
+}
+
+Revision GivenRevision(const Json& object) {
+  const std::string text = StringAt(object, {"metadata", "resourceVersion"});
+  std::uint64_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size() ? Revision(value) : Revision();
 }
 
 bool NeedsName(const Json& object) {

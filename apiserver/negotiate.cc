@@ -124,6 +124,24 @@ std::string AcceptHeader(const Request& request) {
   return Trim(header).empty() ? "*/*" : header;
 }
 
+Status NoForm() {
+  return Status(Reason::kNotAcceptable,
+                "only the following media types are accepted: application/json, application/yaml, "
+                "application/vnd.kubernetes.protobuf");
+}
+
+// By the first clause that asks for nothing but a media type.
+std::optional<Accepted> PlainForm(const Request& request) {
+  Accepted accepted;
+  for (const Clause& clause : ParseAccept(AcceptHeader(request))) {
+    if (!clause.as.empty() || !clause.group.empty() || !clause.version.empty()) continue;
+    if (!ReadMedia(clause, accepted.media)) continue;
+    accepted.pretty = clause.pretty || WantsPretty(request, Query(request.query));
+    return accepted;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<Accepted> Negotiate(const Request& request, const Query& query,
@@ -142,9 +160,7 @@ Result<Accepted> Negotiate(const Request& request, const Query& query,
                   "only the following media types are accepted: application/json;stream=watch, "
                   "application/vnd.kubernetes.protobuf;stream=watch");
   }
-  return Status(Reason::kNotAcceptable,
-                "only the following media types are accepted: application/json, application/yaml, "
-                "application/vnd.kubernetes.protobuf");
+  return NoForm();
 }
 
 Result<Accepted> NegotiateDeleted(const Request& request, const Query& query,
@@ -156,16 +172,16 @@ Result<Accepted> NegotiateDeleted(const Request& request, const Query& query,
 }
 
 Accepted NegotiateError(const Request& request) {
+  if (auto accepted = PlainForm(request)) return *accepted;
   Accepted accepted;
-  for (const Clause& clause : ParseAccept(AcceptHeader(request))) {
-    // A Status has no other forms.
-    if (!clause.as.empty() || !clause.group.empty() || !clause.version.empty()) continue;
-    if (!ReadMedia(clause, accepted.media)) continue;
-    accepted.pretty = clause.pretty || WantsPretty(request, Query(request.query));
-    return accepted;
-  }
   accepted.pretty = true;  // for whoever reads what was not asked for
   return accepted;
+}
+
+Result<Accepted> NegotiateDocument(const Request& request) {
+  auto accepted = PlainForm(request);
+  if (!accepted) return NoForm();
+  return *accepted;
 }
 
 std::optional<std::size_t> AcceptedType(const Request& request,

@@ -36,6 +36,10 @@ Result<Accepted> NegotiateDeleted(const Request& request, const Query& query,
 // metadata are passed over.
 Accepted NegotiateError(const Request& request);
 
+// The form of a document about the API, which has no other one than media types; NotAcceptable when no
+// clause fits.
+Result<Accepted> NegotiateDocument(const Request& request);
+
 // Which of the media types offered for a document the client takes, by its best clause; nothing
 // when it takes none.
 std::optional<std::size_t> AcceptedType(const Request& request,

@@ -7,8 +7,10 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apiserver/options.h"
 #include "storage/object/json_path.h"
@@ -111,6 +113,78 @@ TEST_F(FullQueue, AllThatIsNowhereFillsHalfOfIt) {
   Release();
   EXPECT_EQ(first.get().code, 404);
   EXPECT_EQ(known.get().code, 201);
+}
+
+// Requests of a hub on few threads, as the server runs them.
+class FewThreads : public ::testing::Test {
+ protected:
+  std::future<Response> Ask(Request request) {
+    auto answer = std::make_shared<std::promise<Response>>();
+    offload_.Serve({workers_, workers_}, std::move(request),
+                   [answer](Response response) { answer->set_value(std::move(response)); });
+    return answer->get_future();
+  }
+  Request AddKey(const std::string& key) {
+    Request request = NewMap("wds1", "shared");
+    request.method = "PATCH";
+    request.path += "/shared";
+    request.headers = {};
+    request.headers.Add("content-type", "application/merge-patch+json");
+    request.body = R"({"data":{")" + key + R"(":"x"}})";
+    return request;
+  }
+
+  TestHub hub_;
+  const Offload offload_ = OffloadOf(hub_.server().dispatcher());
+  WorkerPool workers_{16, 4096, 4, WorkerPool::Priority::kOrdinary, 2};
+};
+
+TEST_F(FewThreads, WritesThatWaitTogetherAllHaveTheirOwnAnswer) {
+  ASSERT_EQ(Ask(NewMap("wds1", "shared")).get().code, 201);
+  std::vector<std::future<Response>> made, changed;
+  for (int i = 0; i < 200; ++i) {
+    made.push_back(Ask(NewMap("wds1", "m" + std::to_string(i))));
+    changed.push_back(Ask(AddKey("k" + std::to_string(i))));
+  }
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const Response response = made[i].get();
+    EXPECT_EQ(response.code, 201);
+    EXPECT_EQ(StringAt(ParseJson(response.BodyText()).value(), {"metadata", "name"}),
+              "m" + std::to_string(i));
+  }
+  // Those that lost too many races are told so, and have changed nothing.
+  std::set<std::string> expected;
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    const Response response = changed[i].get();
+    EXPECT_TRUE(response.code == 200 || response.code == 409) << response.code;
+    if (response.code == 200) expected.insert("k" + std::to_string(i));
+  }
+  EXPECT_FALSE(expected.empty());
+  const Json object =
+      hub_.Get("/clusters/wds1/api/v1/namespaces/default/configmaps/shared").body;
+  std::set<std::string> keys;
+  for (const auto& [key, value] : object.at("data").items()) {
+    if (key.starts_with("k")) keys.insert(key);
+  }
+  EXPECT_EQ(keys, expected);
+}
+
+TEST_F(FewThreads, ReadersOfTheFutureHoldUpNoWriter) {
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<std::future<Response>> readers;
+  for (int i = 0; i < 3; ++i) {  // more than there are threads
+    Request read = NewMap("wds1", "a");
+    read.method = "GET";
+    read.body.clear();
+    read.query = "resourceVersion=999999999";
+    readers.push_back(Ask(std::move(read)));
+  }
+  EXPECT_EQ(Ask(NewMap("wds1", "a")).get().code, 201);
+  const auto state = readers.back().wait_for(std::chrono::seconds(0));
+  if (std::chrono::steady_clock::now() - began < limits::kFreshnessWait) {
+    EXPECT_NE(state, std::future_status::ready);
+  }
+  for (auto& reader : readers) EXPECT_EQ(reader.get().code, 504);
 }
 
 // What is written in another way than usual is judged by what the verbs read in it.

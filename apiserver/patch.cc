@@ -10,14 +10,19 @@
 namespace mailroom::apiserver {
 namespace {
 
-// A patch may name the kind and version of the object but not change them.
-Result<void> CheckKind(const Call& call, const Json& patched, const std::string& shown) {
-  const std::string kind = StringAt(patched, {"kind"});
+// A patch may name the kind and version of the object but not change them. Of a built-in the kind may
+// be left out.
+Result<void> CheckKind(const Call& call, Json& patched, const std::string& shown) {
+  std::string kind = StringAt(patched, {"kind"});
   const std::string version = StringAt(patched, {"apiVersion"});
   const GroupVersionKind& expected = call.type->gvk;
+  if (kind.empty() && call.type->builtin) patched["kind"] = kind = expected.kind;
   if (kind == expected.kind && version == expected.ApiVersion()) return Ok();
-  return InvalidPatch(shown, "no kind " + Quoted(kind) + " is registered for version " +
-                                 Quoted(version) + " in scheme \"pkg/api/legacyscheme/scheme.go:30\"");
+  const std::string where = version.empty()
+                                ? "the internal version of group " + Quoted(expected.group)
+                                : "version " + Quoted(version);
+  return InvalidPatch(shown, "no kind " + Quoted(kind) + " is registered for " + where +
+                                 " in scheme \"pkg/api/legacyscheme/scheme.go:30\"");
 }
 
 Result<Response> RunApply(Call& call, const WriteOptions& options) {
@@ -27,18 +32,21 @@ Result<Response> RunApply(Call& call, const WriteOptions& options) {
   TRY(call.hub.store.Freshen());
   if (Present(call, call.Key()) == nullptr) {
     if (!call.info.subresource.empty()) return call.NotFoundHere();
+    Json created = TRY(Apply(*call.type, nullptr, config, writer, options.force));
     if (const std::string uid = StringAt(config, {"metadata", "uid"}); !uid.empty()) {
       return Conflict(call.type->plural, call.type->gvk.group, call.info.name,
                       "uid mismatch: the provided object specified uid " + uid +
                           ", and no existing object was found");
     }
-    Json created = TRY(Apply(*call.type, nullptr, config, writer, options.force));
+    TRY(CheckIdentity(call, created));
     auto outcome = Insert(call, options, {std::move(created), {}, true});
     if (outcome.ok()) return RenderObject(call, 201, outcome->object);
     if (outcome.error().reason() != Reason::kAlreadyExists) return std::move(outcome).error();
   }
   const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
-    return Draft{TRY(Apply(*call.type, &live, config, writer, options.force)), {}, true};
+    Json merged = TRY(Apply(*call.type, &live, config, writer, options.force));
+    TRY(CheckIdentity(call, merged));
+    return Draft{std::move(merged), {}, true};
   }));
   return RenderObject(call, 200, outcome.object);
 }

@@ -1,8 +1,8 @@
 #include "apiserver/patch_document.h"
 
+#include "apiserver/apply.h"
 #include "apiserver/go_text.h"
 #include "apiserver/json_patch.h"
-#include "apiserver/names.h"
 #include "apiserver/router_error.h"
 #include "apiserver/strategic_merge.h"
 #include "storage/object/json_path.h"
@@ -109,23 +109,12 @@ Result<Json> ReadApply(Call& call, const WriteOptions& options, const GroupVersi
   TRY(ReportDuplicates(call, options.validation, parsed->duplicates));
   Json config = std::move(parsed->value);
   if (!config.is_object()) return BadRequest("error decoding YAML: not an object");
-  const std::string version = StringAt(config, {"apiVersion"});
-  const std::string kind = StringAt(config, {"kind"});
-  if (version != expected.ApiVersion()) {
-    return BadRequest("Incorrect version specified in apply patch. Specified patch version: " +
-                      version + ", expected: " + expected.ApiVersion());
-  }
-  if (kind != expected.kind) {
-    return BadRequest("Incorrect kind specified in apply patch. Specified patch kind: " + kind +
-                      ", expected: " + expected.kind);
-  }
+  TRY(CheckApplied(expected, config));
   const Json* managed = Find(config, {"metadata", "managedFields"});
   if (managed != nullptr && !managed->is_null()) {
     return BadRequest("metadata.managedFields must be nil");
   }
   Erase(config, {"metadata", "managedFields"});
-  if (StringAt(config, {"metadata", "name"}).empty()) Set(config, {"metadata", "name"}, call.info.name);
-  TRY(CheckIdentity(call, config));
   return config;
 }
 

@@ -23,7 +23,7 @@ struct PatchedTree {
 Result<PatchedTree> PatchTree(PatchType type, const openapi::Schema* schema, const Json& live,
                               const Json& patch);
 
-// The configuration of an apply, which must be of the expected kind and name the call's object.
+// The configuration of an apply, which must be of the expected kind.
 Result<Json> ReadApply(Call& call, const WriteOptions& options, const GroupVersionKind& expected);
 
 }  // namespace mailroom::apiserver

@@ -106,6 +106,8 @@ std::string FieldOf(const openapi::ResourceType& type, const Object& object,
   return field->absent;
 }
 
+constexpr const char* kNotContinued = "resourceVersionMatch is forbidden when continue is provided";
+
 // All that can be read without knowing the kind. Then come the rules among options (422), then
 // the kind's own (400) and the revision.
 Result<ReadOptions> ParseCommon(const Call& call) {
@@ -115,6 +117,8 @@ Result<ReadOptions> ParseCommon(const Call& call) {
   options.fields = TRY(FieldSelector::Parse(query.Get("fieldSelector")));
   options.match = ParseMatch(query.Get("resourceVersionMatch"));
   options.timeout_seconds = TRY(query.Int("timeoutSeconds"));
+  options.limit = static_cast<std::size_t>(std::max<std::int64_t>(0, TRY(query.Int("limit"))));
+  options.continue_token = query.Get("continue");
   if (query.Has("sendInitialEvents")) options.send_initial = query.Bool("sendInitialEvents");
   return options;
 }
@@ -125,8 +129,6 @@ Result<ReadOptions> ParseListOptions(const Call& call) {
   ReadOptions options = TRY(ParseCommon(call));
   const Query& query = call.info.query;
   const std::string revision = query.Get("resourceVersion");
-  options.limit = static_cast<std::size_t>(std::max<std::int64_t>(0, TRY(query.Int("limit"))));
-  options.continue_token = query.Get("continue");
   std::vector<Cause> causes;
   if (const std::string match = query.Get("resourceVersionMatch"); !match.empty()) {
     if (revision.empty()) {
@@ -134,8 +136,7 @@ Result<ReadOptions> ParseListOptions(const Call& call) {
           "resourceVersionMatch is forbidden unless resourceVersion is provided"));
     }
     if (!options.continue_token.empty()) {
-      causes.push_back(
-          MatchForbidden("resourceVersionMatch is forbidden when continue is provided"));
+      causes.push_back(MatchForbidden(kNotContinued));
     }
     if (options.match == Match::kUnset) {
       causes.push_back(UnsupportedValue("resourceVersionMatch", Quoted(match),
@@ -179,10 +180,12 @@ Result<ReadOptions> ParseWatchOptions(const Call& call) {
       causes.push_back(
           UnsupportedValue("resourceVersionMatch", Quoted(match), {"NotOlderThan"}));
     }
-    if (call.info.query.Has("continue")) {
-      causes.push_back(
-          MatchForbidden("resourceVersionMatch is forbidden when continue is provided"));
-    }
+    if (!options.continue_token.empty()) causes.push_back(MatchForbidden(kNotContinued));
+  } else if (const std::string revision = call.info.query.Get("resourceVersion");
+             !options.send_initial && (revision.empty() || revision == "0") &&
+             !options.continue_token.empty()) {
+    // One that starts anywhere is taken to ask for initial events, not older than that.
+    causes.push_back(MatchForbidden(kNotContinued));
   }
   TRY(CheckCauses(std::move(causes)));
   TRY(CheckFields(call, options.fields));
@@ -195,11 +198,17 @@ Result<std::optional<Revision>> ParseGetRevision(const Call& call) {
 }
 
 storage::Filter FilterOf(const Call& call, const ReadOptions& options) {
-  if (options.labels.empty() && options.fields.empty() && call.info.name.empty()) return {};
-  return [labels = options.labels, fields = options.fields, name = call.info.name,
-          type = call.type](const Object& object) {
+  storage::Filter beside = FilterBeside(call, options);
+  if (options.labels.empty()) return beside;
+  return [labels = options.labels, beside = std::move(beside)](const Object& object) {
+    return labels.Matches(object.meta().labels) && (!beside || beside(object));
+  };
+}
+
+storage::Filter FilterBeside(const Call& call, const ReadOptions& options) {
+  if (options.fields.empty() && call.info.name.empty()) return {};
+  return [fields = options.fields, name = call.info.name, type = call.type](const Object& object) {
     if (!name.empty() && object.meta().name != name) return false;
-    if (!labels.Matches(object.meta().labels)) return false;
     return fields.empty() || fields.Matches([&](std::string_view field) {
       return FieldOf(*type, object, field);
     });

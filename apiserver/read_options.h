@@ -30,6 +30,8 @@ Result<std::optional<Revision>> ParseGetRevision(const Call& call);
 
 // Selectors (and the name in the URL) as a cache filter; empty when they select everything.
 storage::Filter FilterOf(const Call& call, const ReadOptions& options);
+// The same without the label selector.
+storage::Filter FilterBeside(const Call& call, const ReadOptions& options);
 
 // Continue tokens: a revision (0: the newest) and the key after which to go on.
 struct ContinueAt {

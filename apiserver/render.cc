@@ -180,8 +180,9 @@ Result<Response> RenderList(const Call& call, ListPage page) {
   if (accepted.form == Form::kObject) {
     std::string out = "{\"kind\":" + JsonQuote(type.list_kind) +
                       ",\"apiVersion\":" + JsonQuote(type.gvk.ApiVersion()) + "," +
-                      ListMetadata(page) + ",\"items\":[";
-    std::size_t size = out.size() + 2;
+                      ListMetadata(page, !call.type->builtin) + ",\"items\":[";
+    constexpr std::string_view kEnd = "]}";
+    std::size_t size = out.size() + kEnd.size() + 1;  // and the end of the line
     for (const storage::Entry& entry : page.entries) size += entry.object->bytes().size() + 1;
     out.reserve(size);
     const char* comma = "";
@@ -190,7 +191,8 @@ Result<Response> RenderList(const Call& call, ListPage page) {
       comma = ",";
       AppendListItem(out, type, all, entry);
     }
-    return Finish(accepted, 200, out + "]}");
+    out += kEnd;
+    return Finish(accepted, 200, std::move(out));
   }
   std::vector<Json> trees;
   trees.reserve(page.entries.size());

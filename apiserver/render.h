@@ -10,6 +10,7 @@
 #include "apiserver/negotiate.h"
 #include "apiserver/settle.h"
 #include "storage/event.h"
+#include "storage/event_run.h"
 
 namespace mailroom::apiserver {
 
@@ -49,6 +50,12 @@ class FrameEncoder {
  public:
   FrameEncoder(const Call& call, Accepted accepted);
   SharedBytes Encode(storage::EventType shown, const storage::EventPtr& event);
+  // Those of a run, if the reader is to have them as they are; null otherwise.
+  SharedBytes Encode(const storage::EventRun& run) const {
+    return run.Text(type_->gvk.ApiVersion(), type_->gvk.kind);
+  }
+  // Whether that may be so.
+  bool joins() const { return type_->builtin && whole_objects() && !all_workspaces_; }
   SharedBytes EncodeInitial(const storage::Entry& entry);
   // Whether the reader is to have whole objects as JSON.
   bool whole_objects() const {

@@ -142,6 +142,9 @@ Result<std::int64_t> Query::Int(std::string_view name) const {
   if (text.empty()) return std::int64_t{0};
   std::int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range && end == text.data() + text.size()) {
+    return BadRequest("strconv.ParseInt: parsing " + Quoted(text) + ": value out of range");
+  }
   if (error != std::errc() || end != text.data() + text.size()) {
     return BadRequest("strconv.ParseInt: parsing " + Quoted(text) + ": invalid syntax");
   }

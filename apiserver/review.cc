@@ -6,6 +6,7 @@
 #include "apiserver/render.h"
 #include "apiserver/verbs.h"
 #include "storage/object/json_path.h"
+#include "storage/object/label_key.h"
 #include "storage/object/selector.h"
 
 namespace mailroom::apiserver {
@@ -64,8 +65,10 @@ void CheckSelector(const Json& attributes, const std::string& member, std::vecto
       causes.push_back(ForbiddenValue(
           where + ".values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
     }
-    const std::string bad_key = member == "labelSelector" ? CheckLabelKey(key) : "";
-    if (!bad_key.empty()) causes.push_back(InvalidValue(where + ".key", Quoted(key), bad_key));
+    if (member != "labelSelector") continue;
+    for (const std::string& bad : LabelKeyFaults(key)) {
+      causes.push_back(InvalidValue(where + ".key", Quoted(key), bad));
+    }
   }
 }
 

@@ -184,6 +184,7 @@ Result<Response> Scale(Call& call) {
   const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
     if (!applies) return ChangedScale(call, options, admit, live);
     Draft draft = TRY(AppliedScale(call, options, config, live));
+    TRY(CheckIdentity(call, draft.object));
     if (!HasReplicas(call, draft.object)) {
       return BadRequest(ReplicasField(call) + " cannot be empty");
     }

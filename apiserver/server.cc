@@ -18,6 +18,7 @@
 #include "storage/object/json.h"
 #include "storage/object/limits.h"
 #include "storage/object/log.h"
+#include "storage/object/thinned.h"
 
 namespace mailroom::apiserver {
 namespace {
@@ -128,8 +129,10 @@ class Running final : public Server {
     options.change = [this](const ResourceKey& key, const Object*, const Object* now) {
       if (now != nullptr) {
         known_[key.name] = IdOf(*now);
+        thinned_.Grown(known_.size());
       } else {
         known_.erase(key.name);
+        if (thinned_.Now(known_.size())) PutTogether(known_);
         Forget(Workspace(key.name));
       }
     };
@@ -220,6 +223,7 @@ class Running final : public Server {
   Dispatcher dispatcher_;
   std::unique_ptr<client::Transport> loopback_;
   std::unordered_map<std::string, std::uint64_t> known_;  // workspaces; of the watch's thread
+  Thinned thinned_;                                       // of these
   std::unique_ptr<HubWatch> removals_;
   const bool controllers_;
   const std::string root_ca_;

@@ -43,34 +43,51 @@ Result<void> CheckMayDecide(const Call& call, const Json& live, std::string_view
                        Quoted(signer));
 }
 
-bool IsDecision(const Json& condition) {
-  const std::string type = StringAt(condition, {"type"});
-  return type == "Approved" || type == "Denied";
+// Conditions of one type, in their order.
+std::vector<const Json*> ConditionsOfType(const Json& conditions, const std::string& type) {
+  std::vector<const Json*> found;
+  for (const Json& condition : conditions) {
+    if (StringAt(condition, {"type"}) == type) found.push_back(&condition);
+  }
+  return found;
 }
 
-// What an approval writes are all conditions; a signer leaves the decisions as they are.
-Json MergeConditions(const Json& object, const Json& live, bool decisions, const std::string& now) {
-  Json out = Json::array();
-  auto take = [&](const Json& from, auto wanted) {
-    const Json* conditions = Find(from, {"status", "conditions"});
-    if (conditions == nullptr || !conditions->is_array()) return;
-    for (const Json& condition : *conditions) {
-      if (!condition.is_object() || !wanted(condition)) continue;
-      out.push_back(condition);
-      Json& added = out.back();
-      if (!added.contains("status")) added["status"] = "True";
-      for (const char* time : {"lastUpdateTime", "lastTransitionTime"}) {
-        if (StringAt(added, {time}).empty()) added[time] = now;
-      }
+Json ConditionsOf(const Json& request) {
+  const Json* conditions = Find(request, {"status", "conditions"});
+  return conditions != nullptr && conditions->is_array() ? *conditions : Json::array();
+}
+
+// A signer leaves the decisions as they are; that it brings or drops none is validated.
+void KeepDecisions(Json& conditions, const Json& before) {
+  for (const char* type : {"Approved", "Denied"}) {
+    const auto kept = ConditionsOfType(before, type);
+    if (kept.size() != ConditionsOfType(conditions, type).size()) continue;
+    auto next = kept.begin();
+    for (Json& condition : conditions) {
+      if (StringAt(condition, {"type"}) == type) condition = **next++;
     }
-  };
-  if (decisions) {
-    take(object, [](const Json&) { return true; });
-    return out;
   }
-  take(live, IsDecision);
-  take(object, [](const Json& condition) { return !IsDecision(condition); });
-  return out;
+}
+
+// Conditions that are written get the times they lack.
+Json WrittenConditions(const Json& object, const Json& live, bool decisions,
+                       const std::string& now) {
+  Json conditions = ConditionsOf(object);
+  const Json before = ConditionsOf(live);
+  if (!decisions) KeepDecisions(conditions, before);
+  for (Json& condition : conditions) {
+    if (!condition.is_object()) continue;
+    if (StringAt(condition, {"lastUpdateTime"}).empty()) condition["lastUpdateTime"] = now;
+    if (!StringAt(condition, {"lastTransitionTime"}).empty()) continue;
+    condition["lastTransitionTime"] = now;
+    for (const Json* known : ConditionsOfType(before, StringAt(condition, {"type"}))) {
+      const std::string then = StringAt(*known, {"lastTransitionTime"});
+      if (then.empty() || StringAt(*known, {"status"}) != StringAt(condition, {"status"})) continue;
+      condition["lastTransitionTime"] = then;
+      break;
+    }
+  }
+  return conditions;
 }
 
 // The mailbox named by a syncer's subject, "" when it is not one exactly.
@@ -204,40 +221,27 @@ Result<void> PrepareSigningRequest(Call& call, Json& object, const Json* live) {
   const std::string& subresource = call.info.subresource;
   if (auto spec = live->find("spec"); spec != live->end()) object["spec"] = *spec;
   if (subresource == "approval") {
-    Json conditions = MergeConditions(object, *live, true, now);
+    Json conditions = WrittenConditions(object, *live, true, now);
     object["status"] = live->value("status", Json::object());
     object["status"].erase("conditions");
     if (!conditions.empty()) object["status"]["conditions"] = std::move(conditions);
     return SameStatus(object, *live) ? Ok() : CheckMayDecide(call, *live, "approve");
   }
   if (subresource == "status") {
-    Json conditions = MergeConditions(object, *live, false, now);
+    Json conditions = WrittenConditions(object, *live, false, now);
     if (!conditions.empty()) object["status"]["conditions"] = std::move(conditions);
     return SameStatus(object, *live) ? Ok() : CheckMayDecide(call, *live, "sign");
   }
   return Ok();
 }
 
-std::vector<Cause> ValidateSigningRequest(const Call& call, const Json& object, const Json* live) {
-  std::vector<Cause> causes;
-  if (live == nullptr) {
-    const std::string text = StringAt(object, {"spec", "request"});
-    if (!text.empty() && !ReadSigningRequest(RequestPem(object)).ok()) {
-      causes.push_back(InvalidValue("spec.request", Quoted(text), "unable to parse csr"));
-    }
-    return causes;
-  }
-  if (call.info.subresource != "approval") return causes;
-  if (ConditionOf(object, "Approved") != nullptr && ConditionOf(object, "Denied") != nullptr) {
-    causes.push_back(InvalidValue("status.conditions", "\"Approved,Denied\"",
-                                  "Approved and Denied conditions are mutually exclusive"));
-  }
-  for (const char* type : {"Approved", "Denied", "Failed"}) {
-    if (ConditionOf(*live, type) == nullptr || ConditionOf(object, type) != nullptr) continue;
-    causes.push_back(ForbiddenValue("status.conditions", std::string("updates may not remove a "
-                                    "condition of type ") + Quoted(type)));
-  }
-  return causes;
+std::vector<Cause> ValidateSigningRequest(const Call&, const Json& object, const Json* live) {
+  // Without such a block something else has been said.
+  const std::string pem = RequestPem(object);
+  if (live != nullptr || pem.find("CERTIFICATE REQUEST-----") == std::string::npos) return {};
+  if (ReadSigningRequest(pem).ok()) return {};
+  return {InvalidValue("spec.request", Quoted(StringAt(object, {"spec", "request"})),
+                       "unable to parse csr")};
 }
 
 Result<void> SpendJoinToken(const Call& call, const Json& object, storage::Txn& txn) {

@@ -1,5 +1,7 @@
 #include "apiserver/timer_queue.h"
 
+#include "storage/object/rest.h"
+
 namespace mailroom::apiserver {
 
 TimerQueue::TimerQueue() : thread_([this](const std::stop_token& stop) { Run(stop); }) {}
@@ -47,14 +49,13 @@ void TimerQueue::Run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     if (tasks_.empty()) {
-      wake_.wait(lock, stop, [this] { return !tasks_.empty(); });
+      WaitAtRest(wake_, lock, stop, [this] { return !tasks_.empty(); });
       continue;
     }
     const Time next = tasks_.begin()->first.first;
     if (std::chrono::steady_clock::now() < next) {
-      wake_.wait_until(lock, stop, next, [&] {
-        return !tasks_.empty() && tasks_.begin()->first.first < next;
-      });
+      const auto sooner = [&] { return !tasks_.empty() && tasks_.begin()->first.first < next; };
+      WaitAtRest(wake_, lock, stop, sooner, next);
       continue;
     }
     auto task = std::move(tasks_.extract(tasks_.begin()).mapped());

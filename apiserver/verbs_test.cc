@@ -45,6 +45,8 @@ TEST_F(Verbs, ErrorsSpeakTheProtocol) {
   Json other_name = ConfigMap("b");
   Json with_revision = ConfigMap("n");
   Set(with_revision, {"metadata", "resourceVersion"}, "5");
+  Json bad_name_with_revision = with_revision;
+  Set(bad_name_with_revision, {"metadata", "name"}, "N_");
   Json other_namespace = ConfigMap("n");
   Set(other_namespace, {"metadata", "namespace"}, "kube-system");
   const Case cases[] = {
@@ -55,6 +57,7 @@ TEST_F(Verbs, ErrorsSpeakTheProtocol) {
       {"PUT", kMaps + "/a", other_name, 400,
        "the name of the object (b) does not match the name on the URL (a)"},
       {"POST", kMaps, with_revision, 500, "resourceVersion should not be set on objects to be created"},
+      {"POST", kMaps, bad_name_with_revision, 422, nullptr},
       {"POST", kMaps, other_namespace, 400,
        "the namespace of the provided object does not match the namespace sent on the request"},
       {"GET", "/clusters/nowhere/api/v1/pods", nullptr, 404,
@@ -67,6 +70,10 @@ TEST_F(Verbs, ErrorsSpeakTheProtocol) {
       {"GET", kMaps + "?continue=garbage", nullptr, 400, nullptr},
       {"POST", kMaps + "?dryRun=Some", ConfigMap("z"), 422, nullptr},
   };
+  // Nothing is stored, so nothing stands against it.
+  const auto tried = hub.Do("POST", kMaps + "?dryRun=All", with_revision);
+  EXPECT_EQ(tried.code, 201) << tried.text;
+  EXPECT_EQ(StringAt(tried.body, {"metadata", "resourceVersion"}), "5");
   for (const Case& c : cases) {
     auto answer = hub.Do(c.method, c.path, c.body);
     EXPECT_EQ(answer.code, c.code) << c.method << " " << c.path << answer.text;
@@ -268,12 +275,12 @@ TEST_F(Verbs, ApplyReportsDoubledKeys) {
     request.path = kMaps + "/doubled";
     request.query = "fieldManager=m&" + query;
     request.headers.Add("content-type", "application/apply-patch+yaml");
-    request.body = "apiVersion: v1\nkind: ConfigMap\ndata:\n  a: b\n  a: c\n";
+    request.body = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: doubled}\ndata:\n  a: b\n  a: c\n";
     return hub.Send(std::move(request));
   };
   auto strict = apply("fieldValidation=Strict");
   EXPECT_EQ(strict.code, 400);
-  EXPECT_NE(StringAt(strict.body, {"message"}).find("line 5: key \"a\" already set in map"),
+  EXPECT_NE(StringAt(strict.body, {"message"}).find("line 6: key \"a\" already set in map"),
             std::string::npos);
   auto warned = apply("fieldValidation=Warn");
   EXPECT_EQ(warned.code, 201);

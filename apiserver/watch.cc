@@ -9,6 +9,7 @@
 #include "apiserver/render.h"
 #include "apiserver/timer_queue.h"
 #include "apiserver/verbs.h"
+#include "storage/event_run.h"
 #include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
@@ -79,6 +80,13 @@ class Frames {
     Add(encoder_.EncodeBookmark(revision, end_of_initial));
   }
   void Failure(const Status& status) { Add(encoder_.EncodeFailure(status)); }
+  // All of them at once, in the text that others are sent, too.
+  void Run(const storage::EventRun& run) {
+    SharedBytes text = encoder_.Encode(run);
+    if (text) return Add(std::move(text));
+    for (const storage::Watcher::Item& item : run.items()) Event(item);
+  }
+  bool takes_runs() const { return encoder_.joins(); }
   std::size_t bytes() const { return bytes_; }
 
  private:
@@ -107,6 +115,8 @@ class Objects {
     out_.push_back({end_of_initial ? Type::kInitialEnd : Type::kBookmark, revision});
   }
   void Failure(const Status&) {}
+  void Run(const storage::EventRun&) {}
+  bool takes_runs() const { return false; }
   std::size_t bytes() const { return bytes_; }
 
  private:
@@ -191,6 +201,7 @@ class WatchStream final : public Stream {
         end_of_initial_ = false;
         out.Bookmark(seen_, true);
       }
+      if (out.takes_runs() && !DrawRuns(out, max_bytes)) return State::kMore;
       const auto state = watcher_->Drain(items_, kDrain, up_to_);
       if (items_.empty() && state != storage::Watcher::State::kOpen) {
         if (converted_ == nullptr) return State::kEnd;
@@ -211,6 +222,18 @@ class WatchStream final : public Stream {
       out.Bookmark(seen_, false);
     }
     return expired ? State::kEnd : State::kIdle;
+  }
+
+  // Events as they are shared, as many as there is room for. False when something may be left.
+  template <typename Out>
+  bool DrawRuns(Out& out, std::size_t max_bytes) {
+    while (out.bytes() < max_bytes) {
+      const auto run = watcher_->DrainRun(2 * limits::kWriteBlock);
+      if (run == nullptr) return true;
+      out.Run(*run);
+      seen_ = std::max(seen_, run->last());
+    }
+    return false;
   }
 
   // What was drained, as much as there is room for. False when something is left.

@@ -151,8 +151,9 @@ Result<void> CheckCustomKind(const Call& call, const Json& tree, const GroupVers
   const std::string kind = StringAt(tree, {"kind"});
   const std::string version = StringAt(tree, {"apiVersion"});
   if (kind.empty()) {
-    return CannotBeHandled(expected.kind, expected.version, expected,
-                           "Object 'Kind' is missing in '" + call.request.body + "'");
+    return BadRequest("the object provided is unrecognized (must be of type " + expected.kind +
+                      "): Object 'Kind' is missing in '" + call.request.body + "' (" +
+                      BodySummary(call.request.body) + ")");
   }
   if (!version.empty() && version != expected.ApiVersion()) {
     return BadRequest("the API version in the data (" + version +
@@ -352,9 +353,10 @@ Result<DeleteRequest> ParseDelete(const Call& call) {
     if (std::string problem = KindProblem(options); !problem.empty()) return BadRequest(problem);
     if (const std::string kind = StringAt(options, {"kind"});
         !kind.empty() && kind != kDeleteOptions) {
-      return BadRequest("no kind " + Quoted(kind) +
-                        " is registered for version \"meta.k8s.io/v1\" in scheme "
-                        "\"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/"
+      const std::string version = StringAt(options, {"apiVersion"});
+      return BadRequest("no kind " + Quoted(kind) + " is registered for version " +
+                        Quoted(version.empty() ? "meta.k8s.io/v1" : version) +
+                        " in scheme \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/"
                         "register.go:27\"");
     }
     // An option that is not understood must not be left out: what it asks for may be a dry run.
@@ -367,6 +369,9 @@ Result<DeleteRequest> ParseDelete(const Call& call) {
     if (query.Has("orphanDependents")) options["orphanDependents"] = query.Bool("orphanDependents");
     if (query.Has("propagationPolicy")) options["propagationPolicy"] = query.Get("propagationPolicy");
     if (query.Has("dryRun")) options["dryRun"] = query.All("dryRun");
+    for (const char* member : {"uid", "resourceVersion"}) {
+      if (query.Has(member)) Set(options, {"preconditions", member}, query.Get(member));
+    }
   }
   return DeleteRequestOf(options);
 }

@@ -1,32 +1,33 @@
 #!/usr/bin/env python3
 """Server CPU per API operation: Mailroom beside a real kube-apiserver, same client, same run.
 
-Usage: bench_api.py NAME=KUBECONFIG=PID[,PID...] ...   (run by hack/bench api)
+Usage: bench_api.py API_LOAD NAME=KUBECONFIG=PID[,PID...] ...   (run by hack/bench api)
 
-Sends each operation a fixed number of times over the keep-alive TLS connections of a few clients
-and reads the servers' CPU time from /proc, so that a busy machine disturbs the figures little.
-Prints one table; asserts nothing.
+Has api_load send each operation a fixed number of times over the keep-alive TLS connections of
+several clients, each with one request under way, and reads the clocks of the servers' processes, so
+that a busy machine disturbs the figures little. Prints one table; asserts nothing.
 
-MAILROOM_BENCH_COUNT    operations of a kind (default 1000)
+MAILROOM_BENCH_COUNT    operations of a kind (default 3000)
 MAILROOM_BENCH_LISTED   objects in the list (default 3000)
-MAILROOM_BENCH_CLIENTS  clients at a time (default 4)
+MAILROOM_BENCH_CLIENTS  clients at a time (default 32; with 1, what it costs to be woken for each
+                        request is part of the figures)
 """
 import base64
 import http.client
 import json
 import os
 import re
-import socket
 import ssl
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 
-COUNT = int(os.environ.get("MAILROOM_BENCH_COUNT", "1000"))
+COUNT = int(os.environ.get("MAILROOM_BENCH_COUNT", "3000"))
 LISTED = int(os.environ.get("MAILROOM_BENCH_LISTED", "3000"))
-CLIENTS = int(os.environ.get("MAILROOM_BENCH_CLIENTS", "4"))
-WATCHERS = 20
+CLIENTS = int(os.environ.get("MAILROOM_BENCH_CLIENTS", "32"))
+WATCHERS = 100
 
 
 def config_map(name, value="x"):
@@ -39,7 +40,8 @@ def config_map(name, value="x"):
 class Server:
     def __init__(self, name, kubeconfig, pids):
         self.name, self.pids = name, pids
-        text = open(kubeconfig).read()
+        self.kubeconfig, self.text = kubeconfig, open(kubeconfig).read()
+        text = self.text
         url = re.search(r"server: \"?(https://[^\s\"]+)", text).group(1)
         _, _, self.host, *path = url.split("/")
         self.base = "/" + "/".join(path) if path else ""
@@ -90,103 +92,127 @@ class Server:
                     total += int(line.split()[1])
         return total / 1024
 
-    def measure(self, operation, count):
-        """Microseconds of server CPU per call."""
-        failures = []
 
-        def run(first):
-            try:
-                for i in range(first, count, CLIENTS):
-                    operation(i)
-            except Exception as failure:  # told after the others have ended
-                failures.append(failure)
+class Load:
+    """The clients of one server, and what their requests cost it."""
 
-        before = self.cpu()
-        clients = [threading.Thread(target=run, args=(k,)) for k in range(CLIENTS)]
-        for thread in clients:
-            thread.start()
-        for thread in clients:
-            thread.join()
-        if failures:
-            raise failures[0]
-        return (self.cpu() - before) / count * 1e6
+    def __init__(self, program, server, folder):
+        self.server, self.file = server, folder + "/requests"
+        files = []
+        for field in ("certificate-authority", "client-certificate", "client-key"):
+            files.append(f"{folder}/{field}")
+            with open(files[-1], "w") as out:
+                out.write(server.pem(server.text, field, server.kubeconfig))
+        self.process = subprocess.Popen([program, *server.host.split(":"), *files, str(CLIENTS)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def tell(self, line):
+        print(line, file=self.process.stdin, flush=True)
+        answer = self.process.stdout.readline().split()
+        if not answer:
+            raise RuntimeError(f"{self.server.name}: the load ended at {line}")
+        return int(answer[1])
+
+    def request(self, method, path, body=None, content_type="application/json"):
+        data = b"" if body is None else json.dumps(body).encode()
+        head = [f"{method} {self.server.base}{path} HTTP/1.1", f"Host: {self.server.host}",
+                "User-Agent: bench/1", "Accept: application/json"]
+        if data:
+            head += [f"Content-Type: {content_type}", f"Content-Length: {len(data)}"]
+        return ("\r\n".join(head) + "\r\n\r\n").encode() + data
+
+    def write(self, requests):
+        with open(self.file, "wb") as out:
+            for request in requests:
+                out.write(b"%d\n%s" % (len(request), request))
+
+    def run(self, requests):
+        """Microseconds of server CPU for each."""
+        self.write(requests)
+        before = self.server.cpu()
+        count = self.tell("run " + self.file)
+        return (self.server.cpu() - before) / count * 1e6
+
+    def watch(self, requests):
+        self.write(requests)
+        self.tell("watch " + self.file)
 
 
-class Watcher(threading.Thread):
-    """Counts the events of one watch."""
+def measure_watch(load, maps):
+    """What the delivery of an event costs, beyond the update that makes it; in turns, because that is
+    the small difference of two large figures."""
+    server, updates, rounds = load.server, 1000, 4
 
-    def __init__(self, server, path):
-        super().__init__(daemon=True)
-        self.seen = 0
-        self.connection = server.connect()
-        self.connection.request("GET", server.base + path, headers={"User-Agent": "bench/1"})
-        self.response = self.connection.getresponse()
-        self.start()
+    def change(mark):
+        """Microseconds of server CPU."""
+        return updates * load.run([
+            load.request("PUT", f"{maps}/c{i % 500}", config_map(f"c{i % 500}", f"{mark}{i}"))
+            for i in range(updates)])
 
-    def close(self):
-        self.connection.sock.shutdown(socket.SHUT_RDWR)
-        self.join()
-
-    def run(self):
-        try:
-            while self.response.readline():
-                self.seen += 1
-        except (OSError, ValueError, http.client.HTTPException, AttributeError):
+    alone = watched = delivered = 0
+    for turn in range(rounds):
+        alone += change(f"a{turn}-")
+        revision = json.loads(server.call("GET", maps + "?limit=1"))["metadata"]["resourceVersion"]
+        load.watch([load.request("GET", f"{maps}?watch=1&resourceVersion={revision}")] * WATCHERS)
+        watched += change(f"b{turn}-")
+        before, end = server.cpu(), time.time() + 60
+        while load.tell("events") < updates * WATCHERS and time.time() < end:
             pass
+        watched += (server.cpu() - before) * 1e6
+        delivered += load.tell("events")
+        load.tell("close")  # what comes next is not told to them
+    return max(watched - alone, 0) / max(delivered, 1)
 
 
-def measure_watch(server, maps):
-    revision = json.loads(server.call("GET", maps + "?limit=1"))["metadata"]["resourceVersion"]
-    before = server.cpu()
-    for i in range(200):
-        server.call("PUT", maps + "/w", config_map("w", f"a{i}"))
-    alone = (server.cpu() - before) / 200 * 1e6
-    revision = json.loads(server.call("GET", maps + "?limit=1"))["metadata"]["resourceVersion"]
-    watchers = [Watcher(server, f"{maps}?watch=1&resourceVersion={revision}") for _ in range(WATCHERS)]
-    before = server.cpu()
-    for i in range(200):
-        server.call("PUT", maps + "/w", config_map("w", f"b{i}"))
-    end = time.time() + 30
-    while time.time() < end and any(w.seen < 200 for w in watchers):
-        time.sleep(0.05)
-    spent = (server.cpu() - before) * 1e6 - alone * 200
-    delivered = sum(w.seen for w in watchers)
-    for watcher in watchers:  # what comes next is not told to them
-        watcher.close()
-    return max(spent, 0) / max(delivered, 1)
+def warm_up(load, maps):
+    """What only the first requests cost is not counted."""
+    names = [f"warm{i}" for i in range(500)]
+    load.run([load.request("POST", maps, config_map(name)) for name in names])
+    load.run([load.request("GET", f"{maps}/{name}") for name in names])
+    for kind, query in (("merge-patch+json", ""), ("apply-patch+yaml", "?fieldManager=bench&force=true")):
+        load.run([load.request("PATCH", f"{maps}/{name}{query}", config_map(name, kind),
+                               "application/" + kind) for name in names])
+    load.run([load.request("PUT", f"{maps}/{name}", config_map(name, "y")) for name in names])
+    load.run([load.request("GET", maps)] * 5)
+    load.run([load.request("DELETE", f"{maps}/{name}") for name in names])
 
 
-def bench(server):
+def bench(load):
     maps = "/api/v1/namespaces/default/configmaps"
-    rows = {"resident at rest, MiB": server.resident()}
-    rows["create, us"] = server.measure(lambda i: server.call("POST", maps, config_map(f"c{i}")), COUNT)
-    rows["get, us"] = server.measure(lambda i: server.call("GET", f"{maps}/c{i}"), COUNT)
-    rows["update, us"] = server.measure(
-        lambda i: server.call("PUT", f"{maps}/c{i}", config_map(f"c{i}", "y")), COUNT)
-    rows["merge patch, us"] = server.measure(
-        lambda i: server.call("PATCH", f"{maps}/c{i}", {"data": {"value": "z"}},
-                              "application/merge-patch+json"), COUNT)
-    rows["apply, us"] = server.measure(
-        lambda i: server.call("PATCH", f"{maps}/c{i}?fieldManager=bench&force=true",
-                              config_map(f"c{i}", "applied"), "application/apply-patch+yaml"), COUNT)
+    rows = {"resident at rest, MiB": load.server.resident()}
+
+    def measure(make):
+        return load.run([load.request(*make(i)) for i in range(COUNT)])
+
+    warm_up(load, maps)
+    rows["create, us"] = measure(lambda i: ("POST", maps, config_map(f"c{i}")))
+    rows["get, us"] = measure(lambda i: ("GET", f"{maps}/c{i}"))
+    rows["update, us"] = measure(lambda i: ("PUT", f"{maps}/c{i}", config_map(f"c{i}", "y")))
+    rows["merge patch, us"] = measure(
+        lambda i: ("PATCH", f"{maps}/c{i}", {"data": {"value": "z"}}, "application/merge-patch+json"))
+    rows["apply, us"] = measure(
+        lambda i: ("PATCH", f"{maps}/c{i}?fieldManager=bench&force=true",
+                   config_map(f"c{i}", "applied"), "application/apply-patch+yaml"))
     for i in range(COUNT, LISTED):
-        server.call("POST", maps, config_map(f"c{i}"))
-    rows[f"list of {LISTED}, us"] = server.measure(lambda i: server.call("GET", maps), 20)
-    rows["list by label, us"] = server.measure(
-        lambda i: server.call("GET", maps + "?labelSelector=tier%3D3"), 40)
-    server.call("POST", maps, config_map("w"))
-    rows["watch event delivered, us"] = measure_watch(server, maps)
-    rows["delete, us"] = server.measure(lambda i: server.call("DELETE", f"{maps}/c{i}"), COUNT)
-    rows["resident at the end, MiB"] = server.resident()
+        load.server.call("POST", maps, config_map(f"c{i}"))
+    rows[f"list of {LISTED}, us"] = load.run([load.request("GET", maps)] * 60)
+    rows["list by label, us"] = load.run([load.request("GET", maps + "?labelSelector=tier%3D3")] * 200)
+    rows["watch event delivered, us"] = measure_watch(load, maps)
+    rows["delete, us"] = measure(lambda i: ("DELETE", f"{maps}/c{i}"))
+    rows["resident at the end, MiB"] = load.server.resident()
     return rows
 
 
 def main():
     servers = []
-    for argument in sys.argv[1:]:
+    for argument in sys.argv[2:]:
         name, kubeconfig, pids = argument.split("=")
         servers.append(Server(name, kubeconfig, [int(p) for p in pids.split(",")]))
-    tables = [bench(server) for server in servers]
+    tables = []
+    for server in servers:
+        with tempfile.TemporaryDirectory() as folder:
+            tables.append(bench(Load(sys.argv[1], server, folder)))
+    print(f"{CLIENTS} clients")
     print(f"{'':28}" + "".join(f"{server.name:>18}" for server in servers) +
           (f"{'ratio':>10}" if len(servers) == 2 else ""))
     for row in tables[0]:

@@ -36,6 +36,7 @@ FENCED = {
     r"<yaml-cpp/": r"^storage/object/yaml\.cc$",
     r"<sqlite3\.h>": r"^storage/sqlite_|_test\.cc$",
     r"<curl/": r"^apiserver/client/curl_|_test\.cc$|^apiserver/http/.*test",
+    r"<boost/": r"^apiserver/fiber\.cc$",
     r"<nlohmann/": r"^storage/object/json(_fwd)?\.h$",
 }
 

@@ -71,10 +71,15 @@ std::vector<std::string> LocationCounts::PutTarget(const std::string& workspace,
       if (names.empty()) inventory.targets_by_label.erase(label);
     }
     inventory.targets.erase(name);
+    if (inventory.thinned.Now(inventory.targets.size())) {
+      PutTogether(inventory.targets);
+      PutTogether(inventory.targets_by_label);
+    }
   }
   if (now != nullptr) {
     for (const std::string& label : LabelsOf(*now)) inventory.targets_by_label[label].insert(name);
     inventory.targets[name] = now;
+    inventory.thinned.Grown(inventory.targets.size());
   }
   std::vector<std::string> changed;
   for (const std::string& each : concerned) {

@@ -12,6 +12,7 @@
 
 #include "storage/object/object.h"
 #include "storage/object/selector.h"
+#include "storage/object/thinned.h"
 
 namespace mailroom::mailbox {
 
@@ -39,6 +40,7 @@ class LocationCounts {
   };
   struct Inventory {
     std::map<std::string, ObjectPtr> targets;
+    Thinned thinned;  // of these
     std::map<std::string, std::set<std::string>> targets_by_label;  // "key=value"
     std::map<std::string, Location> locations;
     std::map<std::string, std::set<std::string>> locations_by_label;

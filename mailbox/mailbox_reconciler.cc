@@ -64,6 +64,7 @@ void MailboxReconciler::NoteEntry(EntryKind kind, const client::ObjectKey& key,
     std::lock_guard lock(mutex_);
     if (!old_name.empty() && old_name != new_name) entries_.erase(old_name);
     if (!new_name.empty()) entries_.insert_or_assign(new_name, Entry{kind, key});
+    if (thinned_.Now(entries_.size())) PutTogether(entries_);
   }
   if (!old_name.empty() && old_name != new_name) queue.Add(KeyOf(old_name));
   if (!new_name.empty()) queue.Add(KeyOf(new_name));

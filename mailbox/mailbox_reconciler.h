@@ -12,6 +12,7 @@
 #include "apiserver/client/controller.h"
 #include "apiserver/client/informer.h"
 #include "mailbox/mailbox_step.h"
+#include "storage/object/thinned.h"
 
 namespace mailroom::mailbox {
 
@@ -63,7 +64,8 @@ class MailboxReconciler : public client::Reconciler {
   Caches caches_{};  // set before ready_ opens, then constant
 
   mutable std::mutex mutex_;
-  std::map<std::string, Entry> entries_;  // by mailbox name; guarded by mutex_
+  std::map<std::string, Entry> entries_;  // by mailbox name; this and the next guarded by mutex_
+  Thinned thinned_;
 };
 
 }  // namespace mailroom::mailbox

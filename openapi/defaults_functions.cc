@@ -5,7 +5,9 @@
 #include "openapi/base64.h"
 #include "openapi/crd.h"
 #include "openapi/defaults.h"
+#include "openapi/image_name.h"
 #include "openapi/normalize_quantity.h"
+#include "openapi/pod_resources.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::openapi {
@@ -85,17 +87,8 @@ void QosClass(Json& pod) {
   Set(pod, {"status", "qosClass"}, QosClassOf(pod));
 }
 
-// `latest`, also when neither tag nor digest is given.
-bool IsLatest(std::string_view image) {
-  if (image.find('@') != std::string_view::npos) return false;
-  const std::size_t slash = image.rfind('/');
-  const std::string_view last = slash == std::string_view::npos ? image : image.substr(slash + 1);
-  const std::size_t colon = last.find(':');
-  return colon == std::string_view::npos || last.substr(colon + 1) == "latest";
-}
-
 const char* PolicyFor(const std::string& image) {
-  return !image.empty() && IsLatest(image) ? "Always" : "IfNotPresent";
+  return ImageTag(image) == "latest" ? "Always" : "IfNotPresent";
 }
 
 void PullPolicy(Json& container) {
@@ -221,9 +214,10 @@ void PolicyTypes(Json& spec) {
   Set(spec, {"policyTypes"}, types);
 }
 
-constexpr std::array<std::pair<std::string_view, DefaultFunction>, 20> kFunctions = {{
+constexpr std::array<std::pair<std::string_view, DefaultFunction>, 21> kFunctions = {{
     {"namespaceNameLabel", NamespaceNameLabel},
     {"requestsFromLimits", RequestsFromLimits},
+    {"podAmounts", DefaultPodAmounts},
     {"hostNetworkPorts", HostNetworkPorts},
     {"negativeGrace", NegativeGrace},
     {"qosClass", QosClass},
@@ -254,11 +248,8 @@ std::string QosClassOf(const Json& pod) {
     any |= !requests.empty() || !limits.empty();
     guaranteed &= limits.size() == 2 && requests == limits;
   };
-  auto of_the_pod = [&](std::string_view list) {
-    const Json* amounts = Find(pod, {"spec", "resources", list});
-    return amounts != nullptr && !amounts->empty();
-  };
-  if (of_the_pod("requests") || of_the_pod("limits")) {
+  const Json* own = Find(pod, {"spec", "resources"});
+  if (own != nullptr && own->is_object()) {
     count(*Find(pod, {"spec"}));
   } else {
     for (const char* list : {"containers", "initContainers"}) {

@@ -124,7 +124,7 @@ bool IsBlank(const Json& value) {
 
 bool Holds(const Condition& condition, const Json& object) {
   const Json* found = Walk(object, condition.path);
-  bool holds = found != nullptr && !(found->is_string() && IsBlank(*found));
+  bool holds = found != nullptr && !found->is_null() && !(found->is_string() && IsBlank(*found));
   if (holds && condition.value) holds = found->is_string() && *found == *condition.value;
   return holds != condition.negated;
 }
@@ -132,7 +132,7 @@ bool Holds(const Condition& condition, const Json& object) {
 void Apply(const Rule& rule, Json& object) {
   if (rule.function != nullptr) return rule.function(object);
   if (const Json* given = Walk(object, rule.path)) {
-    if (rule.pointer || !IsBlank(*given)) return;
+    if (rule.pointer ? !given->is_null() : !IsBlank(*given)) return;
   }
   if (rule.condition && !Holds(*rule.condition, object)) return;
   Json* at = &object;
@@ -149,7 +149,7 @@ void ApplyDeclared(const Schema& schema, Json& object) {
     const std::optional<Json>& value = property.schema->default_value;
     if (!value || (!property.pointer && IsBlank(*value))) continue;
     auto member = object.find(property.name);
-    if (member == object.end() || (!property.pointer && IsBlank(*member))) {
+    if (member == object.end() || (property.pointer ? member->is_null() : IsBlank(*member))) {
       object[property.name] = *value;
     }
   }

@@ -42,14 +42,26 @@ void SettleText(const Schema& schema, Json& value) {
   }
 }
 
+// Lists of amounts know nothing finer than thousandths: what is, is rounded up.
+void RoundAmounts(Json& amounts) {
+  for (Json& amount : amounts) {
+    if (!amount.is_string()) continue;
+    const std::string text = amount;
+    if (!text.ends_with('n') && !text.ends_with('u')) continue;
+    if (const auto millis = QuantityMillis(text)) {
+      amount = CanonicalQuantity(std::to_string(*millis) + "m");
+    }
+  }
+}
+
 bool IsTime(const Schema& schema) {
   return schema.wire == Wire::kTime || schema.wire == Wire::kMicroTime;
 }
 
-// Lists and times that are missing are shown as null; those of metadata are left out.
+// Pointers, lists and times that are missing are shown as null; those of metadata are left out.
 bool ShowsWhenMissing(const Schema& parent, const Property& property) {
   const Schema& schema = *property.schema;
-  if (property.pointer) return false;
+  if (property.pointer) return property.always && !property.required;
   if (schema.type == Type::kArray) return property.always;
   if (IsTime(schema)) return !parent.is_object_meta;
   return property.always || IsStructure(schema) || schema.wire == Wire::kQuantity;
@@ -63,7 +75,7 @@ bool IsForgottenWhenEmpty(const Schema& parent, const Property& property, const 
 
 void AddMissing(const Property& property, Json& object) {
   const Schema& schema = *property.schema;
-  if (schema.type == Type::kArray || IsTime(schema)) {
+  if (property.pointer || schema.type == Type::kArray || IsTime(schema)) {
     object[property.name] = nullptr;
     return;
   }
@@ -107,6 +119,7 @@ void SettleShape(const Schema& schema, Json& value) {
   if (!value.is_object()) return;
   if (schema.additional != nullptr) {
     for (Json& member : value) SettleShape(*schema.additional, member);
+    if (schema.additional->wire == Wire::kQuantity) RoundAmounts(value);
     return;
   }
   if (!IsStructure(schema)) return;

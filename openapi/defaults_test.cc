@@ -210,6 +210,24 @@ spec:
   template: {metadata: {labels: {x: 'y'}}, spec: {dnsPolicy: ClusterFirst, restartPolicy: Never, securityContext: {}, terminationGracePeriodSeconds: 30, schedulerName: default-scheduler, containers: null}}
 status: {}
 )"},
+    {"CronJob",
+     {"batch", "v1", "CronJob"},
+     "{metadata: {name: a}, spec: {schedule: '* * * * *', jobTemplate: {spec: {template: {spec: "
+     "{restartPolicy: Never, containers: []}}}}}}",
+     R"(
+metadata: {name: a}
+spec:
+  schedule: '* * * * *'
+  concurrencyPolicy: Allow
+  suspend: false
+  successfulJobsHistoryLimit: 3
+  failedJobsHistoryLimit: 1
+  jobTemplate:
+    metadata: {}
+    spec:
+      template: {metadata: {}, spec: {dnsPolicy: ClusterFirst, restartPolicy: Never, securityContext: {}, terminationGracePeriodSeconds: 30, schedulerName: default-scheduler, containers: null}}
+status: {}
+)"},
     {"RoleBinding",
      {"rbac.authorization.k8s.io", "v1", "RoleBinding"},
      "{metadata: {name: a}, roleRef: {kind: Role, name: r}, subjects: [{kind: User, name: u}, "
@@ -276,6 +294,68 @@ TEST(Defaults, ClassesPodsByResources) {
     Json pod = {{"spec", {{"containers", Yaml(containers)}}}};
     ApplyDefaults(type, pod);
     EXPECT_EQ(pod["status"]["qosClass"], expected) << containers;
+  }
+}
+
+TEST(Defaults, RequestsOfAPodComeFromItsContainersOrLimits) {
+  struct PodCase {
+    const char *spec, *resources, *quality;
+  };
+  const PodCase cases[] = {
+      {"{resources: {limits: {cpu: 1, memory: 1Gi}}, containers: [{name: c}]}",
+       "{limits: {cpu: '1', memory: 1Gi}, requests: {cpu: '1', memory: 1Gi}}", "Guaranteed"},
+      {"{resources: {limits: {cpu: 1, memory: 1Gi}}, containers: [{name: c, resources: {requests: "
+       "{cpu: 100m}}}], initContainers: [{name: d, resources: {requests: {cpu: 300m}}}]}",
+       "{limits: {cpu: '1', memory: 1Gi}, requests: {cpu: 300m, memory: 1Gi}}", "Burstable"},
+      {"{resources: {limits: {cpu: 1}}, containers: [{name: c, resources: {limits: {cpu: 100m, "
+       "hugepages-2Mi: 2Mi}}}]}",
+       "{limits: {cpu: '1', hugepages-2Mi: 2Mi}, requests: {cpu: 100m, hugepages-2Mi: 2Mi}}",
+       "Burstable"},
+      {"{resources: {}, containers: [{name: c, resources: {requests: {cpu: 100m}}}]}", "{}",
+       "BestEffort"},
+      {"{resources: {requests: {memory: 1Gi}}, containers: [{name: c}]}",
+       "{requests: {memory: 1Gi}}", "Burstable"},
+  };
+  ResourceType type;
+  type.schema = BuiltinKind({"", "v1", "Pod"});
+  for (const PodCase& c : cases) {
+    Json pod = {{"spec", Yaml(c.spec)}};
+    ApplyDefaults(type, pod);
+    EXPECT_EQ(pod["spec"]["resources"], Yaml(c.resources)) << c.spec;
+    EXPECT_EQ(pod["status"]["qosClass"], c.quality) << c.spec;
+  }
+}
+
+TEST(Defaults, RoundsAmountsUpToThousandths) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"100u", "1m"}, {"1n", "1m"}, {"1500u", "2m"}, {"0.0015", "2m"}, {"1m", "1m"}, {"2", "2"}};
+  ResourceType type;
+  type.schema = BuiltinKind({"", "v1", "ResourceQuota"});
+  for (const auto& [given, kept] : cases) {
+    Json quota = {{"spec", {{"hard", {{"cpu", given}}}}}};
+    ApplyDefaults(type, quota);
+    EXPECT_EQ(quota["spec"]["hard"]["cpu"], kept) << given;
+  }
+}
+
+TEST(Defaults, PullsAgainWhatIsLatest) {
+  const std::string digest = "@sha256:" + std::string(64, '0');
+  const std::pair<std::string, bool> cases[] = {
+      {"x", true},          {"x:latest", true},        {"x:v", false},
+      {"UP/x", true},       {"localhost:5000/x", true}, {"[::1]:5000/a/b__c", true},
+      {"Bad_Name!", false}, {"a:b:c", false},          {"a b", false},
+      {"Foo", false},       {"foo/Bar:latest", false}, {":latest", false},
+      {"x:latest!", false}, {"-x:latest", false},      {"x@sha256:00", false},
+      {"x" + digest, false}, {"x:latest" + digest, true}, {"a..b", false},
+      {"a//b", false},      {std::string(64, 'a'), false}, {std::string(300, 'a'), false},
+  };
+  ResourceType type;
+  type.schema = BuiltinKind({"", "v1", "Pod"});
+  for (const auto& [image, always] : cases) {
+    Json pod = {{"spec", {{"containers", {{{"name", "c"}, {"image", image}}}}}}};
+    ApplyDefaults(type, pod);
+    EXPECT_EQ(pod["spec"]["containers"][0]["imagePullPolicy"], always ? "Always" : "IfNotPresent")
+        << image;
   }
 }
 

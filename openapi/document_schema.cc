@@ -60,9 +60,34 @@ Json SchemaWriter::Named(const Schema& schema) {
   return Ref(model);
 }
 
+// v2 cannot say that something is one of two types.
+Json SchemaWriter::NumberOrText(const Schema& schema) {
+  const bool amount = schema.wire == Wire::kQuantity;
+  const std::string model = amount ? "io.k8s.apimachinery.pkg.api.resource.Quantity"
+                                   : "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
+  if (models_.contains(model)) return Ref(model);
+  Json written = {{"description", amount ? "An amount: a number, or text such as 500m or 2Gi."
+                                         : "A number, or text."}};
+  if (!amount) written["format"] = "int-or-string";
+  if (dialect_ == Dialect::kV2) {
+    written["type"] = "string";
+  } else {
+    const Json text = {{"type", "string"}};
+    written["oneOf"] = amount ? Json::array({text, Json{{"type", "number"}}})
+                              : Json::array({Json{{"type", "integer"}}, text});
+  }
+  models_[model] = std::move(written);
+  return Ref(model);
+}
+
+Json SchemaWriter::Part(const Schema& schema) {
+  if (schema.wire == Wire::kQuantity || schema.wire == Wire::kIntOrString) return NumberOrText(schema);
+  return IsModel(schema) ? Named(schema) : Inline(schema);
+}
+
 Json SchemaWriter::PropertyJson(const Schema& owner, const Property& property) {
   const Schema& schema = *property.schema;
-  Json out = IsModel(schema) ? Named(schema) : Inline(schema);
+  Json out = Part(schema);
   if (schema.is_object_meta && !IsModel(schema)) out = RefToBuiltin("meta/v1.ObjectMeta");
   if (out.contains("$ref") && dialect_ == Dialect::kV3) {
     out = {{"allOf", Json::array({std::move(out)})}};
@@ -138,21 +163,15 @@ void SchemaWriter::WriteExtensions(const Schema& schema, Json& out) {
 Json SchemaWriter::Inline(const Schema& schema) {
   Json out = Json::object();
   if (!schema.description.empty()) out["description"] = schema.description;
-  if (schema.wire == Wire::kIntOrString) {
-    out["type"] = "string";
-    out["format"] = "int-or-string";
-    return out;
-  }
   // v2 readers know neither nullable nor open objects; they get no type to complain about.
   const bool untyped = dialect_ == Dialect::kV2 && (schema.nullable || schema.preserve_unknown);
   if (schema.type != Type::kAny && !untyped) out["type"] = TypeText(schema.type);
   if (!schema.format.empty()) out["format"] = schema.format;
   if (schema.items != nullptr && schema.type == Type::kArray && !untyped) {
-    out["items"] = IsModel(*schema.items) ? Named(*schema.items) : Inline(*schema.items);
+    out["items"] = Part(*schema.items);
   }
   if (schema.additional != nullptr && !untyped) {
-    out["additionalProperties"] =
-        IsModel(*schema.additional) ? Named(*schema.additional) : Inline(*schema.additional);
+    out["additionalProperties"] = Part(*schema.additional);
   }
   std::vector<std::string> required = schema.required;
   for (const Property& property : schema.properties) {

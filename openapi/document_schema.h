@@ -30,7 +30,10 @@ class SchemaWriter {
  private:
   Json Ref(const std::string& model) const;
   Json Named(const Schema& schema);
+  Json NumberOrText(const Schema& schema);
   Json Inline(const Schema& schema);
+  // A member, an item or a value: by reference where it has a model.
+  Json Part(const Schema& schema);
   void WriteValidations(const Schema& schema, Json& out);
   void WriteExtensions(const Schema& schema, Json& out);
   Json PropertyJson(const Schema& owner, const Property& property);

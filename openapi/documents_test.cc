@@ -71,6 +71,25 @@ TEST(DocumentsV3, ServicePortsKeepTheirMergeKeys) {
 }
 
 // `kubectl explain` shows nothing but what stands there.
+TEST(Documents, NumbersThatMayBeTextAreBoth) {
+  const Json v3 = DocumentV3(*BaseCatalog(WorkspaceType::kWds), "", "v1");
+  const Json* models = Find(v3, {"components", "schemas"});
+  ASSERT_NE(models, nullptr);
+  const auto without_words = [](Json model) {
+    model.erase("description");
+    return model;
+  };
+  const Json text = {{"type", "string"}};
+  constexpr const char* kPort = "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
+  constexpr const char* kAmount = "io.k8s.apimachinery.pkg.api.resource.Quantity";
+  EXPECT_EQ(without_words(models->at(kPort)),
+            (Json{{"format", "int-or-string"}, {"oneOf", {{{"type", "integer"}}, text}}}));
+  EXPECT_EQ(without_words(models->at(kAmount)), (Json{{"oneOf", {text, {{"type", "number"}}}}}));
+  const Json& v2 = V2().at("definitions");
+  EXPECT_EQ(without_words(v2.at(kPort)), (Json{{"type", "string"}, {"format", "int-or-string"}}));
+  EXPECT_EQ(without_words(v2.at(kAmount)), text);
+}
+
 TEST(Descriptions, EveryBuiltinTypeAndMemberHasOne) {
   const CatalogPtr catalog = BaseCatalog(WorkspaceType::kCluster);
   std::size_t models = 0, members = 0;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "openapi/validate_cluster_kinds.h"
+#include "openapi/validate_jobs.h"
 #include "openapi/validate_names.h"
 #include "openapi/validate_rules.h"
+#include "openapi/validate_storage.h"
 
 namespace mailroom::openapi {
 namespace {
@@ -14,28 +17,39 @@ struct KindRow {
   void (*check)(const BuiltinCheck&);
 };
 
-constexpr std::array<KindRow, 39> kKinds = {{
+constexpr std::array<KindRow, 66> kKinds = {{
     {"", "ConfigMap", CheckConfigMap},
     {"", "Secret", CheckSecret},
     {"", "Pod", CheckPod},
     {"", "PodTemplate", CheckPodTemplate},
     {"", "Service", CheckService},
+    {"", "Service", CheckServiceFields},
     {"", "Namespace", CheckNamespaceObject},
     {"", "ReplicationController", CheckReplicationController},
     {"", "ReplicationController", CheckReplicationControllerStatus},
+    {"", "PersistentVolume", CheckPersistentVolume},
     {"", "PersistentVolumeClaim", CheckVolumeClaim},
+    {"", "ResourceQuota", CheckResourceQuota},
+    {"", "LimitRange", CheckLimitRange},
+    {"", "Endpoints", CheckEndpoints},
+    {"discovery.k8s.io", "EndpointSlice", CheckEndpointSlice},
     {"", "Event", CheckCoreEvent},
     {"events.k8s.io", "Event", CheckNewEvent},
     {"apps", "Deployment", CheckDeployment},
+    {"apps", "Deployment", CheckDeploymentRollout},
     {"apps", "Deployment", CheckDeploymentStatus},
     {"apps", "ReplicaSet", CheckReplicaSet},
     {"apps", "ReplicaSet", CheckReplicaSetStatus},
     {"apps", "StatefulSet", CheckStatefulSet},
+    {"apps", "StatefulSet", CheckStatefulSetFields},
     {"apps", "StatefulSet", CheckStatefulSetStatus},
     {"apps", "DaemonSet", CheckDaemonSet},
+    {"apps", "DaemonSet", CheckDaemonSetRollout},
     {"apps", "DaemonSet", CheckDaemonSetStatus},
     {"batch", "Job", CheckJob},
+    {"batch", "Job", CheckJobEnd},
     {"batch", "CronJob", CheckCronJob},
+    {"batch", "CronJob", CheckCronJobEnd},
     {"autoscaling", "HorizontalPodAutoscaler", CheckAutoscaler},
     {"policy", "PodDisruptionBudget", CheckDisruptionBudget},
     {"rbac.authorization.k8s.io", "Role", CheckRole},
@@ -45,7 +59,23 @@ constexpr std::array<KindRow, 39> kKinds = {{
     {"coordination.k8s.io", "Lease", CheckLease},
     {"scheduling.k8s.io", "PriorityClass", CheckPriorityClass},
     {"storage.k8s.io", "StorageClass", CheckStorageClass},
+    {"storage.k8s.io", "StorageClass", CheckStorageClassFields},
+    {"storage.k8s.io", "VolumeAttributesClass", CheckVolumeAttributesClass},
+    {"storage.k8s.io", "CSIDriver", CheckCsiDriver},
+    {"storage.k8s.io", "CSINode", CheckCsiNode},
+    {"storage.k8s.io", "CSIStorageCapacity", CheckStorageCapacity},
+    {"storage.k8s.io", "VolumeAttachment", CheckVolumeAttachment},
+    {"", "Node", CheckNodeChange},
+    {"apps", "ControllerRevision", CheckRevision},
+    {"node.k8s.io", "RuntimeClass", CheckRuntimeClass},
+    {"networking.k8s.io", "IngressClass", CheckIngressClass},
+    {"networking.k8s.io", "IPAddress", CheckIpObject},
+    {"networking.k8s.io", "ServiceCIDR", CheckServiceRange},
+    {"resource.k8s.io", "ResourceClaim", CheckFixedSpec},
+    {"resource.k8s.io", "ResourceClaimTemplate", CheckFixedSpec},
+    {"resource.k8s.io", "ResourceSlice", CheckDeviceSlice},
     {"networking.k8s.io", "Ingress", CheckIngress},
+    {"networking.k8s.io", "NetworkPolicy", CheckNetworkPolicy},
     {"apiregistration.k8s.io", "APIService", CheckApiService},
     {"certificates.k8s.io", "CertificateSigningRequest", CheckCertificateRequest},
     {"admissionregistration.k8s.io", "MutatingWebhookConfiguration", CheckWebhooks},
@@ -56,11 +86,47 @@ constexpr std::array<KindRow, 39> kKinds = {{
     {"admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding", CheckMutatingBinding},
 }};
 
+// Kinds whose checks say all that is wrong, in an order of their own.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kSelfContained = {{
+    {"certificates.k8s.io", "CertificateSigningRequest"},
+    {"", "Endpoints"},
+    {"discovery.k8s.io", "EndpointSlice"},
+    {"policy", "PodDisruptionBudget"},
+    {"", "ResourceQuota"},
+    {"", "LimitRange"},
+    {"networking.k8s.io", "Ingress"},
+    {"networking.k8s.io", "NetworkPolicy"},
+    {"autoscaling", "HorizontalPodAutoscaler"},
+}};
+
+bool SaysAll(const GroupVersionKind& gvk) {
+  return gvk.group == "admissionregistration.k8s.io" ||
+         std::find(kSelfContained.begin(), kSelfContained.end(),
+                   std::pair<std::string_view, std::string_view>(gvk.group, gvk.kind)) !=
+             kSelfContained.end();
+}
+
 // Members that the facts call required and the server leaves to the reader of the object, or
 // that another check reports with more words.
 bool IsLenient(std::string_view type, std::string_view member) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kLenient = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kLenient = {{
+      {"core/v1.HTTPHeader", "name"},
       {"core/v1.HTTPHeader", "value"},
+      {"core/v1.HTTPGetAction", "port"},
+      {"core/v1.TCPSocketAction", "port"},
+      {"core/v1.GRPCAction", "port"},
+      {"core/v1.Sysctl", "value"},
+      {"core/v1.HostAlias", "ip"},
+      {"core/v1.NodeSelectorRequirement", "key"},
+      {"core/v1.NodeSelectorRequirement", "operator"},
+      {"core/v1.TopologySpreadConstraint", "topologyKey"},
+      {"core/v1.PodAffinityTerm", "topologyKey"},
+      {"core/v1.PodReadinessGate", "conditionType"},
+      {"core/v1.PodSchedulingGate", "name"},
+      {"core/v1.SeccompProfile", "type"},
+      {"storage/v1.TokenRequest", "audience"},
+      {"discovery/v1.ForZone", "name"},
+      {"discovery/v1.ForNode", "name"},
       {"core/v1.Container", "name"},
       {"core/v1.EphemeralContainer", "name"},
       {"core/v1.VolumeMount", "name"},
@@ -89,8 +155,13 @@ bool IsMissing(const Schema& schema, const Json* value) {
   return value->is_string() && value->get_ref<const std::string&>().empty();
 }
 
-void CheckEnum(const Schema& schema, const Json& value, const std::string& path, Causes& causes) {
-  if (schema.enum_values.empty() || !value.is_string() || value == "") return;
+// Whether an empty text is told from one that was left out.
+enum class Blank { kAbsent, kGiven };
+
+void CheckEnum(const Schema& schema, const Json& value, const std::string& path, Blank blank,
+               Causes& causes) {
+  if (schema.enum_values.empty() || !value.is_string()) return;
+  if (value == "" && blank == Blank::kAbsent) return;
   std::vector<std::string> supported;
   for (const Json& allowed : schema.enum_values) {
     if (allowed == value) return;
@@ -103,6 +174,9 @@ void CheckEnum(const Schema& schema, const Json& value, const std::string& path,
       {"NoSchedule", "PreferNoSchedule", "NoExecute"},
       {"File", "FallbackToLogsOnError"},
       {"PreemptLowerPriority", "Never"},
+      {"Ingress", "Egress"},
+      {"NonIndexed", "Indexed"},
+      {"Persistent", "Ephemeral"},
       {"", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate",
        "Socket"},
   };
@@ -113,6 +187,8 @@ void CheckEnum(const Schema& schema, const Json& value, const std::string& path,
       break;
     }
   }
+  // Operators that compare are known, but not to be had.
+  if (supported == std::vector<std::string>{"Equal", "Exists", "Gt", "Lt"}) supported.resize(2);
   causes.push_back(NotSupported(path, value, supported));
 }
 
@@ -156,19 +232,33 @@ std::string DottedPath(Path path) {
   return out;
 }
 
-void CheckDeclared(const Schema& schema, const Json& value, const std::string& path, Causes& causes) {
+namespace {
+
+// Lists of which an element's fault is told of the whole.
+bool IsToldAsWhole(std::string_view path) {
+  return path.ends_with("ccessModes") || path.ends_with(".volumeLifecycleModes");
+}
+
+// The facts of status are not checked, neither that of a claim inside another object.
+bool IsStatus(const Schema& schema, const std::string& path, std::string_view member) {
+  return member == "status" && (path.empty() || schema.name == "core/v1.PersistentVolumeClaim");
+}
+
+void CheckFacts(const Schema& schema, const Json& value, const std::string& path, Blank blank,
+                Causes& causes) {
   if (causes.full()) return;
   if (value.is_array() && schema.items != nullptr) {
     for (std::size_t i = 0; i < value.size(); ++i) {
-      CheckDeclared(*schema.items, value[i], ElementPath(path, i), causes);
+      CheckFacts(*schema.items, value[i], IsToldAsWhole(path) ? path : ElementPath(path, i),
+                 Blank::kGiven, causes);
     }
     return;
   }
-  CheckEnum(schema, value, path, causes);
+  CheckEnum(schema, value, path, blank, causes);
   if (!value.is_object() || schema.is_object_meta || schema.wire == Wire::kRaw) return;
   if (schema.additional != nullptr) {
     for (const auto& [name, member] : value.items()) {
-      CheckDeclared(*schema.additional, member, EntryPath(path, name), causes);
+      CheckFacts(*schema.additional, member, EntryPath(path, name), Blank::kAbsent, causes);
     }
     return;
   }
@@ -182,20 +272,24 @@ void CheckDeclared(const Schema& schema, const Json& value, const std::string& p
   }
   for (const auto& [name, member] : value.items()) {
     const Property* property = schema.Find(name);
-    if (property == nullptr || (path.empty() && name == "status")) continue;
+    if (property == nullptr || IsStatus(schema, path, name)) continue;
     if (!member.is_structured() && property->schema->enum_values.empty()) continue;
-    CheckDeclared(*property->schema, member, MemberPath(path, name), causes);
+    CheckFacts(*property->schema, member, MemberPath(path, name),
+               property->pointer ? Blank::kGiven : Blank::kAbsent, causes);
   }
+}
+
+}  // namespace
+
+void CheckDeclared(const Schema& schema, const Json& value, const std::string& path, Causes& causes) {
+  CheckFacts(schema, value, path, Blank::kAbsent, causes);
 }
 
 Causes ValidateBuiltin(const ResourceType& type, const Json& object, const Json* old,
                        std::string_view subresource) {
   Causes causes;
   if (type.gvk.group == "apiextensions.k8s.io") return causes;
-  // Admission's own kinds say all of it themselves, in another order.
-  if (type.gvk.group != "admissionregistration.k8s.io") {
-    CheckDeclared(*type.schema, object, "", causes);
-  }
+  if (!SaysAll(type.gvk)) CheckDeclared(*type.schema, object, "", causes);
   const BuiltinCheck check{object, old, causes, subresource};
   for (const KindRow& row : kKinds) {
     if (row.group == type.gvk.group && row.kind == type.gvk.kind) {

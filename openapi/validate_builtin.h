@@ -43,8 +43,11 @@ std::string DottedPath(Path path);
 // A pod's spec; `path` is where it stands. Names in `extra_volumes` may be mounted, too.
 void CheckPodSpec(const BuiltinCheck& check, const Json& spec, const std::string& path,
                   const std::vector<std::string>& extra_volumes = {});
-// A label selector; empty ones are accepted.
-void CheckSelector(const BuiltinCheck& check, const Json& selector, const std::string& path);
+// A label selector; empty ones are accepted. Values of its expressions may have to be such that
+// labels could have them.
+enum class SelectorValues { kAny, kChecked };
+void CheckSelector(const BuiltinCheck& check, const Json& selector, const std::string& path,
+                   SelectorValues values = SelectorValues::kAny);
 
 // Checks of single kinds.
 void CheckConfigMap(const BuiltinCheck& check);
@@ -52,6 +55,7 @@ void CheckSecret(const BuiltinCheck& check);
 void CheckPod(const BuiltinCheck& check);
 void CheckPodTemplate(const BuiltinCheck& check);
 void CheckService(const BuiltinCheck& check);
+void CheckServiceFields(const BuiltinCheck& check);
 void CheckDeployment(const BuiltinCheck& check);
 void CheckReplicaSet(const BuiltinCheck& check);
 void CheckStatefulSet(const BuiltinCheck& check);
@@ -82,5 +86,10 @@ void CheckCoreEvent(const BuiltinCheck& check);
 void CheckNewEvent(const BuiltinCheck& check);
 void CheckCertificateRequest(const BuiltinCheck& check);
 void CheckWebhooks(const BuiltinCheck& check);
+void CheckNetworkPolicy(const BuiltinCheck& check);
+void CheckResourceQuota(const BuiltinCheck& check);
+void CheckLimitRange(const BuiltinCheck& check);
+void CheckEndpoints(const BuiltinCheck& check);
+void CheckEndpointSlice(const BuiltinCheck& check);
 
 }  // namespace mailroom::openapi

@@ -139,8 +139,7 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
         "`maxSurge` is 0"}},
       {kStatefulSet,
        "{spec: {selector: {matchLabels: {a: b}}, volumeClaimTemplates: [{metadata: {name: d}, "
-       "spec: "
-       "{}}], template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, "
+       "spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1}}}}], template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, "
        "volumeMounts: [{name: d, mountPath: /d}]}]}}}}",
        {}},
       {kJob,
@@ -150,7 +149,7 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
       {kCronJob,
        "{spec: {schedule: '* *', jobTemplate: {spec: {template: {spec: {restartPolicy: Never, "
        "containers: [{name: c, image: i}]}}}}}}",
-       {"spec.schedule: Invalid value: \"* *\": expected exactly 5 fields, found 2: \"* *\""}},
+       {"spec.schedule: Invalid value: \"* *\": expected exactly 5 fields, found 2: [* *]"}},
       {kService, "{spec: {ports: [{port: 80}]}}", {}},
       {kService, "{spec: {}}", {"spec.ports: Required value"}},
       {kService, "{spec: {clusterIP: None}}", {}},
@@ -213,9 +212,58 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
        "{spec: {group: e.com, version: v1}}",
        {"spec.groupPriorityMinimum: Invalid value: 0: must be positive and less than 20000",
         "spec.versionPriority: Invalid value: 0: must be positive and less than 1000"}},
+      {kPod,
+       "{spec: {securityContext: {fsGroupChangePolicy: '', sysctls: [{name: a.b}]}, containers: "
+       "[{name: a, image: i}]}}",
+       {"spec.securityContext.fsGroupChangePolicy: Unsupported value: \"\": supported values: "
+        "\"Always\", \"OnRootMismatch\""}},
+      {kPod,
+       "{spec: {topologySpreadConstraints: [{maxSkew: 1, whenUnsatisfiable: DoNotSchedule}], "
+       "containers: [{name: a, image: i, livenessProbe: {httpGet: {}}, startupProbe: {grpc: {}}}]}}",
+       {"spec.containers[0].livenessProbe.httpGet.port: Invalid value: 0: must be between 1 and "
+        "65535, inclusive",
+        "spec.containers[0].startupProbe.grpc.port: Invalid value: 0: must be between 1 and 65535, "
+        "inclusive",
+        "spec.topologySpreadConstraints[0].topologyKey: Required value: can not be empty"}},
+      {kPod,
+       "{spec: {hostAliases: [{hostnames: [a]}], securityContext: {seccompProfile: {}}, containers: "
+       "[{name: a, image: i}]}}",
+       {"spec.securityContext.seccompProfile.type: Required value: type is required when "
+        "seccompProfile is set",
+        "spec.hostAliases[0].ip: Invalid value: \"\": must be a valid IP address, (e.g. 10.9.8.7 or "
+        "2001:db8::ffff)"}},
+      {kPod,
+       "{spec: {hostNetwork: true, hostUsers: false, securityContext: {seLinuxChangePolicy: "
+       "MountOption}, tolerations: [{key: a, operator: Gt, value: '1'}, {key: a, operator: X, "
+       "value: a}], containers: [{name: a, image: i}]}}",
+       {"spec.tolerations[1].operator: Unsupported value: \"X\": supported values: \"Equal\", "
+        "\"Exists\"",
+        "spec.securityContext.seLinuxChangePolicy: Unsupported value: \"MountOption\": supported "
+        "values: \"Recursive\"",
+        "spec.hostNetwork: Forbidden: when `hostUsers` is false",
+        "spec.tolerations[0].operator: Unsupported value: \"Gt\": supported values: \"Equal\", "
+        "\"Exists\", \"Lt\", \"Gt\""}},
+      {{"networking.k8s.io", "v1", "NetworkPolicy"},
+       "{spec: {podSelector: {}, policyTypes: ['']}}",
+       {"spec.policyTypes[0]: Unsupported value: \"\": supported values: \"Ingress\", "
+        "\"Egress\""}},
+      {{"storage.k8s.io", "v1", "CSIDriver"},
+       "{spec: {tokenRequests: [{}]}}",
+       {}},
+      {{"discovery.k8s.io", "v1", "EndpointSlice"},
+       "{addressType: IPv4, endpoints: [{addresses: [1.2.3.4], hints: {forZones: [{name: ''}]}}]}",
+       {}},
+      {kStatefulSet,
+       "{kind: StatefulSet, spec: {serviceName: s, selector: {matchLabels: {a: b}}, template: "
+       "{metadata: {labels: {a: b}}, spec: {hostname: A_b, subdomain: A_b, containers: [{name: c, "
+       "image: i}]}}, volumeClaimTemplates: [{metadata: {name: v}, spec: {accessModes: "
+       "[ReadWriteOnce], resources: {requests: {storage: 1Gi}}}, status: {conditions: [{}]}}]}}",
+       {}},
       {kBudget,
        "{spec: {minAvailable: 1, maxUnavailable: 1}}",
-       {"spec: Invalid value: {\"maxUnavailable\":1,\"minAvailable\":1}: minAvailable and "
+       {"spec: Invalid value: "
+        "{\"MinAvailable\":1,\"Selector\":null,\"MaxUnavailable\":1,\"UnhealthyPodEvictionPolicy\":"
+        "null}: minAvailable and "
         "maxUnavailable cannot be both set"}},
   };
   for (const Case& c : cases) {
@@ -312,11 +360,13 @@ TEST(ValidateBuiltin, ChecksUpdates) {
 TEST(ValidateBuiltin, ManyFaultsAreToldInFewBytes) {
   Json data = Json::object();
   for (int i = 0; i < 100'000; ++i) data["a b" + std::to_string(i)] = "";
-  EXPECT_EQ(ValidateObject(TypeOf(kConfigMap), {{"data", data}}, nullptr).size(), limits::kProblemsTold);
+  EXPECT_EQ(ValidateObject(TypeOf(kConfigMap), {{"data", data}}, nullptr).size(),
+            limits::kProblemsTold);
 
   // Each element is looked at below a name of half a megabyte.
-  const Json reviewer = {{"spec", {{"request", ""}, {"extra", {{std::string(500'000, 'k'), Json(200'000, "x")}}}}}};
-  const ResourceType request = TypeOf({"certificates.k8s.io", "v1", "CertificateSigningRequest"});
+  const Json reviewer = {
+      {"spec", {{"extra", {{std::string(500'000, 'k'), Json(200'000, "x")}}}}}};
+  const ResourceType request = TypeOf({"authorization.k8s.io", "v1", "SubjectAccessReview"});
   for (const std::string& text : Texts(ValidateObject(request, reviewer, nullptr))) {
     EXPECT_LT(text.size(), 2 * limits::kProblemValueBytes);
   }

@@ -18,17 +18,24 @@ struct NameRule {
   NameCheck check;
 };
 
+Complaints CheckAddressName(std::string_view name) {
+  if (IsIpAddress(name)) return {};
+  return {"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"};
+}
+
 // Kinds whose names are not DNS-1123 subdomains.
-constexpr std::array<NameRule, 9> kNameRules = {{
+constexpr std::array<NameRule, 11> kNameRules = {{
     {"", "Namespace", CheckLabel},
-    {"", "Service", Check1035Label},
+    {"", "Service", CheckLabel},
     {"apps", "StatefulSet", CheckLabel},
     {"apiregistration.k8s.io", "APIService", CheckPathSegment},
     {"rbac.authorization.k8s.io", "Role", CheckPathSegment},
     {"rbac.authorization.k8s.io", "RoleBinding", CheckPathSegment},
     {"rbac.authorization.k8s.io", "ClusterRole", CheckPathSegment},
     {"rbac.authorization.k8s.io", "ClusterRoleBinding", CheckPathSegment},
-    {"networking.k8s.io", "IPAddress", CheckPathSegment},
+    {"networking.k8s.io", "IPAddress", CheckAddressName},
+    {"certificates.k8s.io", "CertificateSigningRequest", CheckPathSegment},
+    {"policy", "PodDisruptionBudget", CheckPathSegment},
 }};
 
 NameCheck CheckFor(const ResourceType& type) {
@@ -52,9 +59,6 @@ Complaints KindComplaints(const ResourceType& type, const Json& object, const st
     if (name != wanted) return {"must be `spec.version+\".\"+spec.group`: " + Quoted(wanted)};
   }
   if (kind == "CronJob" && name.size() > 52) return {"must be no more than 52 characters"};
-  if (kind == "IPAddress" && !IsIpAddress(name)) {
-    return {"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"};
-  }
   return {};
 }
 
@@ -105,7 +109,9 @@ void CheckOwners(const Json& object, Causes& causes) {
     const std::string api_version = StringAt(owner, {"apiVersion"});
     const std::string kind = StringAt(owner, {"kind"});
     const std::string name = StringAt(owner, {"name"});
-    if (api_version.empty() || api_version.ends_with('/')) {
+    // What cannot be taken apart has no version, either.
+    if (api_version.empty() || api_version.ends_with('/') ||
+        api_version.find('/') != api_version.rfind('/')) {
       causes.push_back(
           InvalidValue(field + ".apiVersion", Quoted(api_version), "version must not be empty"));
     }
@@ -225,6 +231,11 @@ Causes ValidateMetadata(const ResourceType& type, const Json& object, const Json
   if (old == nullptr) {
     CheckName(type, object, causes);
     CheckNamespace(type, object, causes);
+    const std::int64_t generation = IntAt(object, {"metadata", "generation"});
+    if (generation < 0) {
+      causes.push_back(InvalidValue("metadata.generation", std::to_string(generation),
+                                    "must be greater than or equal to 0"));
+    }
   } else {
     CheckUnchanged(object, *old, causes);
   }

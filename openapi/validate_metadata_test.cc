@@ -30,11 +30,19 @@ const std::string kSubdomain =
     "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
     "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
+const std::string kNamePart =
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
+    "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
+    "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+
 TEST(Metadata, ChecksNewObjects) {
   const ResourceType config = TypeOf("", "ConfigMap", true);
   const ResourceType space = TypeOf("", "Namespace", false);
   const ResourceType service = TypeOf("", "Service", true);
   const ResourceType role = TypeOf("rbac.authorization.k8s.io", "ClusterRole", false);
+  const ResourceType request = TypeOf("certificates.k8s.io", "CertificateSigningRequest", false);
+  const ResourceType budget = TypeOf("policy", "PodDisruptionBudget", true);
+  const ResourceType address = TypeOf("networking.k8s.io", "IPAddress", false);
   const ResourceType custom = TypeOf("e.com", "E", false, false);
   struct Case {
     const ResourceType& type;
@@ -54,12 +62,28 @@ TEST(Metadata, ChecksNewObjects) {
        "{name: a, namespace: 'n'}",
        {"metadata.namespace: Forbidden: not allowed on this type"}},
       {space, "{name: a.b}", {"metadata.name: Invalid value: \"a.b\": must not contain dots"}},
+      {service, "{name: 1a, namespace: 'n'}", {}},
       {service,
-       "{name: 1a, namespace: 'n'}",
-       {"metadata.name: Invalid value: \"1a\": a DNS-1035 label must consist of lower case "
-        "alphanumeric characters or '-', start with an alphabetic character, and end with an "
-        "alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
-        "'[a-z]([-a-z0-9]*[a-z0-9])?')"}},
+       "{name: a.b, namespace: 'n'}",
+       {"metadata.name: Invalid value: \"a.b\": must not contain dots"}},
+      {request, "{name: 'system:Bad_Name'}", {}},
+      {request, "{name: ..}", {"metadata.name: Invalid value: \"..\": may not be '..'"}},
+      {budget, "{name: 'A', namespace: 'n'}", {}},
+      {config,
+       "{name: a, namespace: 'n', labels: {a/: x, a/b/c: x, /d: x}}",
+       {"metadata.labels: Invalid value: \"/d\": prefix part must be non-empty",
+        "metadata.labels: Invalid value: \"a/\": name part must be non-empty",
+        "metadata.labels: Invalid value: \"a/\": " + kNamePart,
+        "metadata.labels: Invalid value: \"a/b/c\": a valid label key must consist of "
+        "alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
+        "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+        "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' "
+        "(e.g. 'example.com/MyName')"}},
+      {address, "{name: '10.0.0.1'}", {}},
+      {address,
+       "{name: a/b}",
+       {"metadata.name: Invalid value: \"a/b\": must be a valid IP address, (e.g. 10.9.8.7 or "
+        "2001:db8::ffff)"}},
       {role, "{name: 'system:x'}", {}},
       {role, "{name: a/b}", {"metadata.name: Invalid value: \"a/b\": may not contain '/'"}},
       {config, "{name: a-x, generateName: a-, namespace: 'n'}", {}},
@@ -71,6 +95,27 @@ TEST(Metadata, ChecksNewObjects) {
         "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"}},
       {custom, "{name: a, annotations: {'Foo.Example/Bar': x}}", {}},
       {custom,
+       "{name: a, generation: -1}",
+       {"metadata.generation: Invalid value: -1: must be greater than or equal to 0"}},
+      {space,
+       "{name: a, ownerReferences: [{apiVersion: a/b/c, kind: K, name: nn, uid: u}, {apiVersion: /v1, "
+       "kind: K, name: nn, uid: u}]}",
+       {"metadata.ownerReferences.apiVersion: Invalid value: \"a/b/c\": version must not be "
+        "empty"}},
+      {space,
+       "{name: a, labels: {a/b/c: x, '/': x}}",
+       {"metadata.labels: Invalid value: \"/\": prefix part must be non-empty",
+        "metadata.labels: Invalid value: \"/\": name part must be non-empty",
+        "metadata.labels: Invalid value: \"/\": name part must consist of alphanumeric characters, "
+        "'-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or "
+        "'my.name',  or '123-abc', regex used for validation is "
+        "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+        "metadata.labels: Invalid value: \"a/b/c\": a valid label key must consist of alphanumeric "
+        "characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. "
+        "'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+        "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' "
+        "(e.g. 'example.com/MyName')"}},
+      {space,
        "{name: a, ownerReferences: [{apiVersion: v1, kind: K, name: 'n'}]}",
        {"metadata.ownerReferences.uid: Invalid value: \"\": must not be empty"}},
       {custom,

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "storage/object/label_key.h"
 #include "storage/object/selector.h"
 
 namespace mailroom::openapi {
@@ -89,9 +90,7 @@ Complaints CheckPathSegment(std::string_view text) {
 }
 
 Complaints CheckQualifiedName(std::string_view text) {
-  std::string complaint = CheckLabelKey(text);
-  if (complaint.empty()) return {};
-  return {std::move(complaint)};
+  return LabelKeyFaults(text);
 }
 
 Complaints CheckConfigKey(std::string_view text) {

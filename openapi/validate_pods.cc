@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "openapi/normalize_quantity.h"
+#include "openapi/validate.h"
 #include "openapi/validate_names.h"
 
 namespace mailroom::openapi {
@@ -82,7 +83,10 @@ void CheckNames(const PodCheck& pod) {
       {"hostname", CheckLabel},               {"subdomain", CheckLabel},
       {"priorityClassName", CheckSubdomain},  {"runtimeClassName", CheckSubdomain},
   };
+  // The controller names the pods of a set itself, and nobody looks at what the template says.
+  const bool of_set = StringAt(pod.check.object, {"kind"}) == "StatefulSet";
   for (const Row& row : kRows) {
+    if (of_set && row.check == CheckLabel) continue;
     const std::string value = StringAt(pod.spec, {row.member});
     if (value.empty()) continue;
     AddInvalid(pod.check.causes, pod.path + "." + row.member, value, row.check(value));
@@ -119,10 +123,13 @@ void CheckPodSpec(const BuiltinCheck& check, const Json& spec, const std::string
   CheckContainers(pod);
   CheckHostNetwork(pod);
   CheckPodSecurity(pod);
+  CheckGatedSecurity(pod);
   CheckScheduling(pod);
+  CheckGatedTolerations(pod);
   CheckNameServers(pod);
   CheckNames(pod);
   CheckHostAliases(pod);
+  CheckPodDetails(pod);
   if (path != "spec" && !ArrayAt(spec, {"ephemeralContainers"}).empty()) {
     check.Forbidden(path + ".ephemeralContainers",
                     "ephemeral containers not allowed in pod template");
@@ -137,6 +144,9 @@ void CheckPodSpec(const BuiltinCheck& check, const Json& spec, const std::string
 
 void CheckPodTemplate(const BuiltinCheck& check) {
   static const Json kNone = Json::object();
+  check.causes.Add(ValidateLabels(Find(check.object, {"template", "metadata", "labels"}), "template.labels"));
+  check.causes.Add(
+      ValidateAnnotations(Find(check.object, {"template", "metadata", "annotations"}), "template.annotations"));
   const Json* spec = Find(check.object, {"template", "spec"});
   CheckPodSpec(check, spec == nullptr ? kNone : *spec, "template.spec");
 }

@@ -28,7 +28,20 @@ void CheckVolumes(PodCheck& pod);
 void CheckContainers(const PodCheck& pod);
 void CheckPodSecurity(const PodCheck& pod);
 // Node selector, affinity, tolerations, spreading and gates.
+void CheckGatedSecurity(const PodCheck& pod);
+void CheckGatedTolerations(const PodCheck& pod);
 void CheckScheduling(const PodCheck& pod);
+
+// What few pods have.
+void CheckPodDetails(const PodCheck& pod);
+
+// A selector of nodes; `strict`: values must be label values.
+void CheckNodeSelector(const BuiltinCheck& check, const Json& selector, const std::string& path,
+                       bool strict);
+// Whether all values of the expressions of a selector of nodes are label values.
+bool HasLabelValues(const Json& node_selector);
+// Values in label selectors are checked, unless the object was stored with other ones.
+SelectorValues SelectorRule(const BuiltinCheck& check);
 
 // What an update may change, by the subresource it is written through.
 void CheckPodChange(const BuiltinCheck& check);

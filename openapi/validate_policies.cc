@@ -1,6 +1,5 @@
-// Kinds with a few rules each: namespaces, leases, classes, claims, budgets, APIServices.
+// Kinds with a few rules each: namespaces, leases, classes, APIServices.
 
-#include "openapi/normalize_quantity.h"
 #include "openapi/validate_builtin.h"
 #include "openapi/validate_names.h"
 
@@ -62,63 +61,6 @@ void CheckStorageClass(const BuiltinCheck& check) {
   }
 }
 
-void CheckVolumeClaim(const BuiltinCheck& check) {
-  if (ArrayAt(check.object, {"spec", "accessModes"}).empty()) {
-    check.Required("spec.accessModes", "at least 1 access mode is required");
-  }
-  const std::string size = StringAt(check.object, {"spec", "resources", "requests", "storage"});
-  if (size.empty()) {
-    check.Required("spec.resources[storage]");
-  } else if (auto millis = QuantityMillis(size); millis && *millis <= 0) {
-    check.Invalid("spec.resources[storage]", size, "must be greater than zero");
-  }
-  if (check.old == nullptr) return;
-  const Json* given = Find(check.object, {"spec"});
-  const Json* kept = Find(*check.old, {"spec"});
-  if (given == nullptr || kept == nullptr) return;
-  Json now = *given, before = *kept;
-  if (StringAt(before, {"volumeName"}).empty()) Erase(now, {"volumeName"});
-  if (StringAt(check.object, {"status", "phase"}) == "Bound") {
-    for (Json* spec : {&now, &before}) {
-      Erase(*spec, {"resources", "requests", "storage"});
-      Erase(*spec, {"volumeAttributesClassName"});
-    }
-  }
-  if (now != before) {
-    check.Forbidden("spec",
-                    "spec is immutable after creation except resources.requests and "
-                    "volumeAttributesClassName for bound claims");
-  }
-}
-
-void CheckDisruptionBudget(const BuiltinCheck& check) {
-  const Json* spec = Find(check.object, {"spec"});
-  if (spec == nullptr) return;
-  if (Find(*spec, {"minAvailable"}) != nullptr && Find(*spec, {"maxUnavailable"}) != nullptr) {
-    check.Invalid("spec", *spec, "minAvailable and maxUnavailable cannot be both set");
-  }
-  check.NonNegative({"spec", "minAvailable"});
-  check.NonNegative({"spec", "maxUnavailable"});
-  if (const Json* selector = Find(*spec, {"selector"})) {
-    CheckSelector(check, *selector, "spec.selector");
-  }
-  for (const char* count : {"disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"}) {
-    check.NonNegative({"status", count});
-  }
-}
-
-void CheckAutoscaler(const BuiltinCheck& check) {
-  const std::int64_t least = IntAt(check.object, {"spec", "minReplicas"}, 1);
-  const std::int64_t most = IntAt(check.object, {"spec", "maxReplicas"});
-  if (least < 1) {
-    check.Invalid("spec.minReplicas", least, "must be greater than or equal to 1");
-  }
-  if (most < 1) check.Invalid("spec.maxReplicas", most, "must be greater than 0");
-  if (most < least) {
-    check.Invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`");
-  }
-}
-
 void CheckApiService(const BuiltinCheck& check) {
   const std::string group = StringAt(check.object, {"spec", "group"});
   const std::string version = StringAt(check.object, {"spec", "version"});
@@ -158,12 +100,6 @@ void CheckApiService(const BuiltinCheck& check) {
   if (insecure && bundle) {
     check.Invalid("spec.insecureSkipTLSVerify", true, "may not be true if caBundle is present");
   }
-}
-
-void CheckCertificateRequest(const BuiltinCheck& check) {
-  if (StringAt(check.object, {"spec", "request"}).empty()) check.Required("spec.request");
-  if (ArrayAt(check.object, {"spec", "usages"}).empty()) check.Required("spec.usages");
-  check.Immutable({"spec"});
 }
 
 }  // namespace mailroom::openapi

@@ -6,7 +6,7 @@ namespace mailroom::openapi {
 namespace {
 
 void CheckPortReference(const BuiltinCheck& check, const Json* port, const std::string& path) {
-  if (port == nullptr) return;  // reported as a required member
+  if (port == nullptr) return AddInvalid(check.causes, path, 0, CheckPort(0));
   if (port->is_string()) {
     AddInvalid(check.causes, path, *port, CheckPortName(port->get<std::string>()));
   } else if (port->is_number_integer()) {

@@ -1,4 +1,5 @@
 // Where a pod may run: node selector, affinity, tolerations, spreading, gates.
+#include <algorithm>
 #include <set>
 
 #include "openapi/validate.h"
@@ -85,12 +86,7 @@ constexpr const char* kShould = "preferredDuringSchedulingIgnoredDuringExecution
 
 void CheckNodeAffinity(const BuiltinCheck& check, const Json& affinity, const std::string& path) {
   if (const Json* must = Find(affinity, {kMust})) {
-    const std::string field = path + "." + kMust + ".nodeSelectorTerms";
-    const Json& terms = ArrayAt(*must, {"nodeSelectorTerms"});
-    if (terms.empty()) check.Required(field, "must have at least one node selector term");
-    for (std::size_t i = 0; i < terms.size(); ++i) {
-      CheckNodeTerm(check, terms[i], Indexed(field, i), true);
-    }
+    CheckNodeSelector(check, *must, path + "." + kMust, true);
   }
   const Json& should = ArrayAt(affinity, {kShould});
   for (std::size_t i = 0; i < should.size(); ++i) {
@@ -102,10 +98,11 @@ void CheckNodeAffinity(const BuiltinCheck& check, const Json& affinity, const st
   }
 }
 
-void CheckPodTerm(const BuiltinCheck& check, const Json& term, const std::string& path) {
+void CheckPodTerm(const BuiltinCheck& check, const Json& term, const std::string& path,
+                  SelectorValues values) {
   for (const char* member : {"labelSelector", "namespaceSelector"}) {
     if (const Json* selector = Find(term, {member})) {
-      CheckSelector(check, *selector, path + "." + member);
+      CheckSelector(check, *selector, path + "." + member, values);
     }
   }
   for (const std::string& name : StringsAt(term, {"namespaces"})) {
@@ -117,16 +114,17 @@ void CheckPodTerm(const BuiltinCheck& check, const Json& term, const std::string
 }
 
 void CheckPodAffinity(const BuiltinCheck& check, const Json& affinity, const std::string& path) {
+  const SelectorValues values = SelectorRule(check);
   const Json& must = ArrayAt(affinity, {kMust});
   for (std::size_t i = 0; i < must.size(); ++i) {
-    CheckPodTerm(check, must[i], Indexed(path + "." + kMust, i));
+    CheckPodTerm(check, must[i], Indexed(path + "." + kMust, i), values);
   }
   const Json& should = ArrayAt(affinity, {kShould});
   for (std::size_t i = 0; i < should.size(); ++i) {
     const std::string field = Indexed(path + "." + kShould, i);
     CheckWeight(check, should[i], field);
     if (const Json* term = Find(should[i], {"podAffinityTerm"})) {
-      CheckPodTerm(check, *term, field + ".podAffinityTerm");
+      CheckPodTerm(check, *term, field + ".podAffinityTerm", values);
     }
   }
 }
@@ -185,7 +183,44 @@ void CheckSpread(const BuiltinCheck& check, const Json& constraints, const std::
   }
 }
 
+// Whether all values of the expressions of all label selectors in there are label values.
+bool HasValidSelectors(const Json& value) {
+  if (!value.is_structured()) return true;
+  for (const Json& expression : ArrayAt(value, {"matchExpressions"})) {
+    for (const std::string& text : StringsAt(expression, {"values"})) {
+      if (!CheckLabelValue(text).empty()) return false;
+    }
+  }
+  return std::all_of(value.begin(), value.end(), HasValidSelectors);
+}
+
 }  // namespace
+
+void CheckNodeSelector(const BuiltinCheck& check, const Json& selector, const std::string& path,
+                       bool strict) {
+  const std::string field = path + ".nodeSelectorTerms";
+  const Json& terms = ArrayAt(selector, {"nodeSelectorTerms"});
+  if (terms.empty()) check.Required(field, "must have at least one node selector term");
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    CheckNodeTerm(check, terms[i], Indexed(field, i), strict);
+  }
+}
+
+bool HasLabelValues(const Json& node_selector) {
+  for (const Json& term : ArrayAt(node_selector, {"nodeSelectorTerms"})) {
+    for (const Json& expression : ArrayAt(term, {"matchExpressions"})) {
+      for (const std::string& value : StringsAt(expression, {"values"})) {
+        if (!CheckLabelValue(value).empty()) return false;
+      }
+    }
+  }
+  return true;
+}
+
+SelectorValues SelectorRule(const BuiltinCheck& check) {
+  if (check.old == nullptr || HasValidSelectors(*check.old)) return SelectorValues::kChecked;
+  return SelectorValues::kAny;
+}
 
 void CheckScheduling(const PodCheck& pod) {
   const BuiltinCheck& check = pod.check;

@@ -22,6 +22,9 @@ void CheckId(const BuiltinCheck& check, const Json* id, const std::string& path)
 void CheckSeccomp(const BuiltinCheck& check, const Json* profile, const std::string& path) {
   if (profile == nullptr) return;
   const Json* file = Find(*profile, {"localhostProfile"});
+  if (StringAt(*profile, {"type"}).empty()) {
+    check.Required(path + ".type", "type is required when seccompProfile is set");
+  }
   if (StringAt(*profile, {"type"}) != "Localhost") {
     if (file != nullptr) {
       check.Invalid(path + ".localhostProfile", *profile,

@@ -108,7 +108,7 @@ class TypeChecker {
       fault_ = TreeFault(schema, value);
       return;
     }
-    Tell(KindText(value) + (with_value ? " " + DumpJson(value) : ""), schema);
+    Tell(KindText(value) + (with_value ? " " + value.dump() : ""), schema);
   }
 
   void Tell(const std::string& value, const Schema& schema) {
@@ -145,7 +145,7 @@ class TypeChecker {
         return VisitBytes(schema, value);
       case Wire::kTime:
       case Wire::kMicroTime:
-        return VisitTime(value);
+        return VisitTime(schema, value);
       case Wire::kQuantity:
         return VisitQuantity(value);
       case Wire::kDuration:
@@ -202,15 +202,16 @@ class TypeChecker {
     }
   }
 
-  void VisitTime(const Json& value) {
+  void VisitTime(const Schema& schema, const Json& value) {
     if (!value.is_string()) {
       fault_ = "json: cannot unmarshal " + KindText(value) + " into Go value of type string";
       return;
     }
     const std::string& text = value.get_ref<const std::string&>();
-    if (!text.empty() && ParseTime(text) == -1) {
-      fault_ = "parsing time " + Quoted(text) + " as \"2006-01-02T15:04:05Z07:00\": cannot parse " +
-               Quoted(text) + " as \"2006\"";
+    if (ParseTime(text) == -1) {
+      const std::string fraction = schema.wire == Wire::kMicroTime ? ".000000" : "";
+      fault_ = "parsing time " + Quoted(text) + " as \"2006-01-02T15:04:05" + fraction +
+               "Z07:00\": cannot parse " + Quoted(text) + " as \"2006\"";
     }
   }
 
@@ -231,7 +232,7 @@ class TypeChecker {
       return;
     }
     fault_ = "json: cannot unmarshal " +
-             (value.is_number() ? "number " + DumpJson(value) : KindText(value)) +
+             (value.is_number() ? "number " + value.dump() : KindText(value)) +
              " into Go value of type " +
              (value.is_number() && schema.wire == Wire::kIntOrString ? "int32" : "string");
   }

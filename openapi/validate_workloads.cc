@@ -4,6 +4,7 @@
 #include "openapi/validate.h"
 #include "openapi/validate_builtin.h"
 #include "openapi/validate_names.h"
+#include "openapi/validate_schedules.h"
 #include "storage/object/selector.h"
 
 namespace mailroom::openapi {
@@ -24,6 +25,10 @@ bool IsEmptySelector(const Json& selector) {
 void CheckTemplate(const BuiltinCheck& check, const Json& pod, const std::string& path,
                    const std::string& owner, const std::vector<std::string>& extra_volumes = {}) {
   for (Cause& cause : ValidateLabels(Find(pod, {"metadata", "labels"}), path + ".labels")) {
+    check.causes.push_back(std::move(cause));
+  }
+  for (Cause& cause :
+       ValidateAnnotations(Find(pod, {"metadata", "annotations"}), path + ".annotations")) {
     check.causes.push_back(std::move(cause));
   }
   CheckPodSpec(check, ObjectAt(pod, {"spec"}), path + ".spec", extra_volumes);
@@ -48,7 +53,11 @@ void CheckOwnPods(const BuiltinCheck& check, const std::string& word) {
   if (selector == nullptr) {  // selects nothing; that it is missing has been reported
     return check.Invalid("spec.template.metadata.labels", labels, mismatch);
   }
-  CheckSelector(check, *selector, "spec.selector");
+  const std::size_t before = check.causes.size();
+  CheckSelector(check, *selector, "spec.selector", SelectorValues::kChecked);
+  if (check.causes.size() > before && word == "deployment") {
+    return check.Invalid("spec.selector", *selector, "invalid label selector");
+  }
   if (IsEmptySelector(*selector)) {
     return check.Invalid("spec.selector", *selector, "empty selector is invalid for " + word);
   }
@@ -103,9 +112,18 @@ void CheckStrategy(const BuiltinCheck& check) {
   }
 }
 
+void CheckSelectorValues(const BuiltinCheck& check, const Json& term, const std::string& path) {
+  const auto values = StringsAt(term, {"values"});
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string why = CheckLabelValue(values[i]);
+    if (!why.empty()) check.Invalid(ElementPath(path, i), values[i], why);
+  }
+}
+
 }  // namespace
 
-void CheckSelector(const BuiltinCheck& check, const Json& selector, const std::string& path) {
+void CheckSelector(const BuiltinCheck& check, const Json& selector, const std::string& path,
+                   SelectorValues mode) {
   for (Cause& cause : ValidateLabels(Find(selector, {"matchLabels"}), path + ".matchLabels")) {
     check.causes.push_back(std::move(cause));
   }
@@ -128,6 +146,7 @@ void CheckSelector(const BuiltinCheck& check, const Json& selector, const std::s
     }
     const std::string key = StringAt(list[i], {"key"});
     AddInvalid(check.causes, field + ".key", key, CheckQualifiedName(key));
+    if (mode == SelectorValues::kChecked) CheckSelectorValues(check, list[i], field + ".values");
   }
 }
 
@@ -247,27 +266,21 @@ void CheckJob(const BuiltinCheck& check) {
 }
 
 void CheckCronJob(const BuiltinCheck& check) {
-  const std::string schedule = StringAt(check.object, {"spec", "schedule"});
-  if (!schedule.empty() && !schedule.starts_with('@')) {
-    int fields = 0;
-    bool inside = false;
-    for (char c : schedule) {
-      const bool space = c == ' ' || c == '\t';
-      if (!space && !inside) ++fields;
-      inside = !space;
-    }
-    if (schedule.find("TZ=") == std::string::npos && fields != 5) {
-      check.Invalid("spec.schedule", schedule,
-                    "expected exactly 5 fields, found " + std::to_string(fields) + ": " +
-                        Json(schedule).dump());
-    }
+  if (check.subresource == "status") return;
+  CheckSchedule(check);
+  check.NonNegative({"spec", "startingDeadlineSeconds"});
+  CheckTimeZone(check);
+  const Json& job = ObjectAt(check.object, {"spec", "jobTemplate", "spec"});
+  const std::string path = "spec.jobTemplate.spec";
+  CheckJobSpec(check, job, path);
+  if (const Json* selector = Find(job, {"selector"})) {
+    check.Invalid(path + ".selector", *selector, "`selector` will be auto-generated");
   }
-  for (const char* member :
-       {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"}) {
-    check.NonNegative({"spec", member});
+  if (BoolAt(job, {"manualSelector"})) {
+    check.causes.push_back(NotSupported(path + ".manualSelector", true, {"nil", "false"}));
   }
-  CheckJobSpec(check, ObjectAt(check.object, {"spec", "jobTemplate", "spec"}),
-               "spec.jobTemplate.spec");
+  check.NonNegative({"spec", "successfulJobsHistoryLimit"});
+  check.NonNegative({"spec", "failedJobsHistoryLimit"});
 }
 
 }  // namespace mailroom::openapi

@@ -209,7 +209,7 @@ void OfVolume(const Subject& subject) {
 }
 
 void OfIngress(const Subject& subject) {
-  if (subject.created() &&
+  if (subject.created() && Find(subject.object, {"spec", "ingressClassName"}) == nullptr &&
       Find(subject.object, {"metadata", "annotations", "kubernetes.io/ingress.class"}) != nullptr) {
     subject.Warn("annotation \"kubernetes.io/ingress.class\" is deprecated, please use "
                  "'spec.ingressClassName' instead");

@@ -185,6 +185,10 @@ TEST(Warnings, AreGivenForServices) {
 
 TEST(Warnings, AreGivenForOtherKinds) {
   EXPECT_EQ(Of("networking.k8s.io", "ingresses",
+               {{"metadata", {{"annotations", {{"kubernetes.io/ingress.class", "x"}}}}},
+                {"spec", {{"ingressClassName", "x"}}}}),
+            Texts());
+  EXPECT_EQ(Of("networking.k8s.io", "ingresses",
                {{"metadata", {{"annotations", {{"kubernetes.io/ingress.class", "x"}}}}}}),
             (Texts{"annotation \"kubernetes.io/ingress.class\" is deprecated, please use "
                    "'spec.ingressClassName' instead"}));

@@ -1,7 +1,10 @@
-// The subscribers to one scope. Those without a filter share one list of a batch's items, so a
-// batch costs each of them one entry however many events it holds. Guarded by the cache's lock.
+// The subscribers to one scope. Those who see every event of the scope, or of a namespace in it, share
+// one list of a batch's events, so a batch costs each of them one entry however many events it holds.
+// Guarded by the cache's lock.
 #pragma once
 
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "storage/subscription.h"
@@ -11,7 +14,7 @@ namespace mailroom::storage {
 class Audience {
  public:
   bool empty() const { return whole_.empty() && choosy_.empty(); }
-  std::size_t size() const { return whole_.size() + choosy_.size(); }
+  std::size_t size() const;
   void Add(SubscriptionPtr subscription);
   void Remove(const SubscriptionPtr& subscription);
   void CopyTo(std::vector<SubscriptionPtr>& all) const;
@@ -22,9 +25,17 @@ class Audience {
   void Flush(std::vector<SubscriptionPtr>& wake);
 
  private:
-  std::vector<SubscriptionPtr> whole_;   // see every event
+  // Those who see every event of one namespace, or of all.
+  struct Group {
+    std::vector<SubscriptionPtr> members;  // never empty
+    std::vector<Watcher::Item> offered;    // since the last Flush
+  };
+  using Groups = std::unordered_map<std::string, Group>;
+  void OfferTo(const std::string& ns, const EventPtr& event);
+
+  Groups whole_;                         // by namespace; "" for all of them
+  std::vector<Group*> offered_;          // those of them with anything offered
   std::vector<SubscriptionPtr> choosy_;  // see what their filter lets through
-  std::vector<Watcher::Item> offered_;   // since the last Flush, for whole_
   bool touched_ = false;
 };
 

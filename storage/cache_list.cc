@@ -43,8 +43,16 @@ class Gathering {
     const ObjectSet& objects = collection.objects;
     const bool resumes =
         !start_.workspace.empty() && start_.workspace == collection.name->workspace.name();
+    if (resumes && !scope.ns.empty() && start_.name.ns > scope.ns) return true;
     auto it = objects.begin();
     auto change = undo.begin();
+    auto end = objects.end();
+    auto last = undo.end();
+    if (!scope.ns.empty()) {
+      const std::string next_ns = scope.ns + '\0';
+      end = objects.lower_bound(NameInCollection{next_ns, ""});
+      last = undo.lower_bound(NameInCollection{next_ns, ""});
+    }
     if (resumes && start_.name >= NameInCollection{scope.ns, ""}) {
       it = objects.upper_bound(start_.name);
       change = undo.upper_bound(start_.name);
@@ -52,14 +60,12 @@ class Gathering {
       it = objects.lower_bound(NameInCollection{scope.ns, ""});
       change = undo.lower_bound(NameInCollection{scope.ns, ""});
     }
-    while (it != objects.end() || change != undo.end()) {
-      const bool undone =
-          change != undo.end() && (it == objects.end() || change->first <= NameOf(**it));
+    while (it != end || change != last) {
+      const bool undone = change != last && (it == end || change->first <= NameOf(**it));
       const NameInCollection name = undone ? change->first : NameOf(**it);
-      if (!scope.ns.empty() && name.ns != scope.ns) break;
       const ObjectPtr& object = undone ? change->second : *it;
       if (object) Take(collection, object);
-      const bool present = it != objects.end() && NameOf(**it) == name;
+      const bool present = !undone || (it != end && NameOf(**it) == name);
       if (undone) ++change;
       if (present) ++it;
       if (++seen_ == slice_) {
@@ -75,6 +81,8 @@ class Gathering {
 
  private:
   void Take(const Collection& collection, const ObjectPtr& object) {
+    const LabelSelector* labels = selection_.labels;
+    if (labels != nullptr && !labels->Matches(object->meta().labels)) return;
     std::vector<Entry>& entries = selection_.entries;
     if (selection_.limit != 0 && entries.size() == selection_.limit) {
       ++selection_.rest;
@@ -103,7 +111,7 @@ Result<void> CacheState::Select(Revision at, std::size_t slice, Selection& selec
       return BadRequest("a list of every resource has no pages");
     }
     for (const auto& [resource, branch] : branches_) {
-      Selection each{{scope.workspace, resource, scope.ns}, 0, ""};
+      Selection each{{scope.workspace, resource, scope.ns}, 0, "", selection.labels};
       TRY(Select(at, 0, each));
       selection.entries.insert(selection.entries.end(),
                                std::make_move_iterator(each.entries.begin()),

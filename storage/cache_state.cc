@@ -35,6 +35,7 @@ Collection& CacheState::CollectionFor(const Workspace& workspace, const GroupRes
   collection->evicted = branch.forgotten;
   Collection& created = *collection;
   branch.collections.emplace(created.name->workspace.name(), std::move(collection));
+  branch.thinned.Grown(branch.collections.size());
   return created;
 }
 
@@ -51,10 +52,12 @@ void CacheState::Release(Collection& collection) {
 void CacheState::CountObject(const Workspace& workspace, int step) {
   if (step > 0) {
     ++counts_[workspace.name()];
-    return;
+    return thinned_.Grown(counts_.size());
   }
   auto it = counts_.find(workspace.name());
-  if (it != counts_.end() && --it->second == 0) counts_.erase(it);
+  if (it == counts_.end() || --it->second > 0) return;
+  counts_.erase(it);
+  if (thinned_.Now(counts_.size())) PutTogether(counts_);
 }
 
 ObjectPtr CacheState::Find(const ResourceKey& key) const {
@@ -129,7 +132,24 @@ std::size_t CacheState::ForgetEvents(std::int64_t second) {
   std::vector<Chain*> drained;
   const std::size_t bytes = history_.EvictBefore(second, drained);
   for (Chain* chain : drained) Release(static_cast<Collection&>(*chain));
+  for (auto& [resource, branch] : branches_) Settle(*branch);
   return bytes;
+}
+
+void CacheState::Settle(ResourceBranch& branch) {
+  if (!branch.thinned.Now(branch.collections.size())) return;
+  std::decay_t<decltype(branch.collections)> together;
+  for (auto& [workspace, collection] : branch.collections) {
+    const bool known_elsewhere = collection->retained > 0 || collection->audience != nullptr;
+    if (!known_elsewhere) {
+      collection->name = std::make_shared<const CollectionName>(*collection->name);
+      PutTogether(collection->objects);
+      collection = std::make_unique<Collection>(std::move(*collection));
+    }
+    const std::string& name = collection->name->workspace.name();
+    together.emplace_hint(together.end(), name, std::move(collection));
+  }
+  branch.collections.swap(together);
 }
 
 void CacheState::Measure(CacheStats& stats) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/collection.h"
+#include "storage/object/thinned.h"
 #include "storage/rw_lock.h"
 
 namespace mailroom::storage {
@@ -23,6 +24,7 @@ struct Selection {
   Scope scope;
   std::size_t limit;    // of entries; 0: all
   std::string reached;  // the position looked at last
+  const LabelSelector* labels = nullptr;  // null: any
   std::vector<Entry> entries = {};
   std::size_t rest = 0;  // beyond the limit
   bool done = false;
@@ -52,7 +54,7 @@ class CacheState {
   // Between the two (exclusive) changes were seen only as their sum.
   void AddGap(Revision from, Revision to);
 
-  // Goes on with the selection, with the objects as they were at `at`, without their filter. Stops
+  // Goes on with the selection, with the objects as they were at `at`. Stops
   // when about `slice` of them have been looked at (0: looks at all).
   Result<void> Select(Revision at, std::size_t slice, Selection& selection) const;
   // Events of the scope's resources and workspaces after `after`, oldest first.
@@ -72,6 +74,8 @@ class CacheState {
   Collection& CollectionFor(const Workspace& workspace, const GroupResource& resource);
   // Forgets the collection when it holds nothing and nobody listens.
   void Release(Collection& collection);
+  // Puts the collections together that are left of very many.
+  void Settle(ResourceBranch& branch);
   void CountObject(const Workspace& workspace, int step);
   void Publish(EventPtr event, std::int64_t second, Collection& collection,
                std::vector<Audience*>& offered);
@@ -85,6 +89,7 @@ class CacheState {
   History history_;
   std::unordered_map<GroupResource, std::unique_ptr<ResourceBranch>> branches_;
   std::unordered_map<std::string, std::size_t> counts_;  // objects by workspace
+  Thinned thinned_;                                      // of these
   std::unordered_map<std::string, std::unique_ptr<Audience>>
       wide_;  // of every resource, by workspace; "" for all workspaces
   Revision applied_;

@@ -1,7 +1,6 @@
 #include "storage/cached_store.h"
 
-#include <malloc.h>
-
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <shared_mutex>
@@ -13,6 +12,8 @@
 #include "storage/object/clock.h"
 #include "storage/object/limits.h"
 #include "storage/object/log.h"
+#include "storage/object/parking.h"
+#include "storage/object/process_memory.h"
 #include "storage/rw_lock.h"
 #include "storage/shared_probe.h"
 #include "storage/trim_rule.h"
@@ -24,6 +25,14 @@ std::int64_t Second() {
   using std::chrono::duration_cast;
   const auto now = Clock::Real().Monotonic().time_since_epoch();
   return duration_cast<std::chrono::seconds>(now).count();
+}
+
+// Of the entries from `first` on, only what the filter lets pass.
+void Keep(const Filter& filter, std::size_t first, std::vector<Entry>& entries) {
+  const auto from = entries.begin() + static_cast<std::ptrdiff_t>(first);
+  entries.erase(std::remove_if(from, entries.end(),
+                               [&](const Entry& entry) { return !filter(*entry.object); }),
+                entries.end());
 }
 
 class River final : public CachedStore, private ChangeSink {
@@ -60,8 +69,10 @@ class River final : public CachedStore, private ChangeSink {
   bool WantsPreviousValues() const override { return false; }
 
   // Completes the selection with the state at `at`, or at present, in slices between which the
-  // river flows. `as_of` is the revision of what it shows.
-  Result<void> Gather(std::optional<Revision> at, Revision& as_of, Selection& selection) const;
+  // river flows; of each only what the filter lets pass is kept. `as_of` is the revision of what it
+  // shows.
+  Result<void> Gather(std::optional<Revision> at, const Filter& filter, Revision& as_of,
+                      Selection& selection) const;
   void Apply(const std::vector<DecodedChange>& changes, Revision revision,
              std::optional<Revision> gap_from);
   Result<void> Follow();
@@ -115,6 +126,9 @@ class River::Subscriber final : public Watcher {
   void OnReady(std::function<void()> ready) override { subscription_->OnReady(std::move(ready)); }
   State Drain(std::vector<Item>& out, std::size_t max, Revision& up_to) override {
     return subscription_->Drain(out, max, up_to);
+  }
+  std::shared_ptr<const EventRun> DrainRun(std::size_t max_bytes) override {
+    return subscription_->DrainRun(max_bytes);
   }
   bool overflowed() const override { return subscription_->overflowed(); }
   std::size_t pending() const override { return subscription_->pending(); }
@@ -180,7 +194,7 @@ std::size_t River::Count(const Workspace& workspace) const {
   return guarded_->state.Count(workspace);
 }
 
-Result<void> River::Gather(std::optional<Revision> at, Revision& as_of,
+Result<void> River::Gather(std::optional<Revision> at, const Filter& filter, Revision& as_of,
                            Selection& selection) const {
   const std::string start = selection.reached;
   // Later slices undo what changed since the first. Should that be forgotten meanwhile, all is
@@ -189,16 +203,21 @@ Result<void> River::Gather(std::optional<Revision> at, Revision& as_of,
     std::optional<Revision> shown = at;
     Result<void> taken = Ok();
     while (taken.ok() && !selection.done) {
-      std::shared_lock lock(guarded_->lock);
-      if (!shown) shown = guarded_->state.applied();
-      taken = guarded_->state.Select(*shown, slice, selection);
+      const std::size_t before = selection.entries.size();
+      {
+        std::shared_lock lock(guarded_->lock);
+        if (!shown) shown = guarded_->state.applied();
+        taken = guarded_->state.Select(*shown, slice, selection);
+      }
+      // Somebody else's code: it runs without the lock.
+      if (filter) Keep(filter, before, selection.entries);
     }
     if (taken.ok()) {
       as_of = *shown;
       return Ok();
     }
     if (at || taken.error().reason() != Reason::kExpired) return taken;
-    selection = Selection{selection.scope, selection.limit, start};
+    selection = Selection{selection.scope, selection.limit, start, selection.labels};
   }
   return Expired("the state to be listed was forgotten");
 }
@@ -208,27 +227,26 @@ Result<CacheListResult> River::List(const CacheListOptions& options) const {
     return Expired("revision " + options.at->ToString() + " was retired");
   }
   CacheListResult result;
-  // A filter is somebody else's code: it runs without the lock, on all candidates.
-  Selection selection{options.scope, options.filter ? 0 : options.limit, options.start_after};
-  TRY(Gather(options.at, result.revision, selection));
+  const LabelSelector* labels = options.labels.empty() ? nullptr : &options.labels;
+  Filter filter = options.filter;
+  if (labels != nullptr && labels->terms() > limits::kTermsUnderLock) {
+    filter = [labels, &beside = options.filter](const Object& object) {
+      return labels->Matches(object.meta().labels) && (!beside || beside(object));
+    };
+    labels = nullptr;
+  }
+  // With a filter, what lies beyond the limit is known when all candidates have been looked at.
+  Selection selection{options.scope, filter ? 0 : options.limit, options.start_after, labels};
+  TRY(Gather(options.at, filter, result.revision, selection));
   result.remaining = selection.rest;
   std::vector<Entry>& entries = selection.entries;
-  if (!options.filter) {
-    if (result.remaining > 0) {
-      result.next = ListPosition(*entries.back().workspace, *entries.back().object);
-    }
-    result.entries = std::move(entries);
-    return result;
+  bool more = result.remaining > 0;
+  if (filter && options.limit != 0 && entries.size() > options.limit) {
+    entries.resize(options.limit);
+    more = true;
   }
-  for (Entry& entry : entries) {
-    if (!options.filter(*entry.object)) continue;
-    if (options.limit != 0 && result.entries.size() == options.limit) {
-      const Entry& last = result.entries.back();
-      result.next = ListPosition(*last.workspace, *last.object);
-      break;
-    }
-    result.entries.push_back(std::move(entry));
-  }
+  if (more) result.next = ListPosition(*entries.back().workspace, *entries.back().object);
+  result.entries = std::move(entries);
   return result;
 }
 
@@ -256,14 +274,10 @@ Result<CacheWatch> River::Watch(const CacheWatchOptions& options) {
       events = TRY(guarded_->state.Events(options.scope, *options.after));
     } else {
       Selection selection{options.scope, 0, ""};
-      TRY(Gather(std::nullopt, reached, selection));
+      TRY(Gather(std::nullopt, options.filter, reached, selection));
       watch.initial = std::move(selection.entries);
     }
     view(events);
-    if (options.filter) {
-      std::erase_if(watch.initial,
-                    [&](const Entry& entry) { return !options.filter(*entry.object); });
-    }
   }
   {
     std::unique_lock lock(guarded_->lock);
@@ -374,7 +388,7 @@ void River::ForgetOldEvents() {
     std::unique_lock lock(guarded_->lock);
     bytes = guarded_->state.ForgetEvents(Second() - limits::kHistoryAge.count());
   }
-  if (trim_rule_.Due(bytes, std::chrono::seconds(Second()))) malloc_trim(0);
+  if (trim_rule_.Due(bytes, std::chrono::seconds(Second()))) ReturnFreed();
 }
 
 CacheStats River::Stats() const {
@@ -394,6 +408,7 @@ Result<void> River::WaitFor(Revision revision, std::chrono::milliseconds timeout
   ++waiting_;
   bool reached = false;
   {
+    const Blocking others_may_run;
     std::unique_lock lock(wait_mutex_);
     reached =
         advanced_.wait_for(lock, timeout, [&] { return applied() >= revision || stopped_.load(); });

@@ -13,6 +13,7 @@
 
 #include "storage/event.h"
 #include "storage/object/limits.h"
+#include "storage/object/selector.h"
 #include "storage/store.h"
 
 namespace mailroom::storage {
@@ -38,6 +39,7 @@ struct Entry {
 
 struct CacheListOptions {
   Scope scope = {};
+  LabelSelector labels = {};  // what does not match costs a look and nothing else
   Filter filter = {};
   // Key after which to start, in the order (workspace, namespace, name); from `next` below.
   std::string start_after = {};
@@ -50,8 +52,10 @@ struct CacheListResult {
   std::vector<Entry> entries = {};
   Revision revision = {};     // the state the list reflects
   std::string next = {};      // start_after of the next page, "" when complete
-  std::size_t remaining = 0;  // objects after the last one returned (unfiltered scopes only)
+  std::size_t remaining = 0;  // objects after the last one returned (without a filter only)
 };
+
+class EventRun;
 
 // One subscriber. Filled by the river up to a bound; ended (kOverflow) past it.
 class Watcher {
@@ -71,6 +75,12 @@ class Watcher {
   // the revision through which this watcher has now seen everything (for bookmarks); otherwise
   // it is left alone.
   virtual State Drain(std::vector<Item>& out, std::size_t max, Revision& up_to) = 0;
+  // Takes what is queued first if it came together, is shared, and keeps at most `max_bytes` in
+  // memory; otherwise null, and Drain tells what there is.
+  virtual std::shared_ptr<const EventRun> DrainRun(std::size_t max_bytes) {
+    (void)max_bytes;
+    return nullptr;
+  }
   // Whether the queue has overflowed, though items may be left in it. Never blocks for long.
   virtual bool overflowed() const = 0;
   // Bytes of what is queued, without what a resumed watch began with.

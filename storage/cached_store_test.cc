@@ -53,13 +53,17 @@ TEST_F(CachedStoreTest, PagesAtOneRevisionWhileOthersWrite) {
     }
   }
   const Revision start = Write(operations);
-  for (const bool filtered : {false, true}) {
+  std::string long_selector = "app=x";  // asked beside the lock
+  for (std::size_t i = 0; i < limits::kTermsUnderLock; ++i) long_selector += ",!none" + std::to_string(i);
+  enum class By { kNothing, kFilter, kLabels, kManyLabels };
+  for (const By by : {By::kNothing, By::kFilter, By::kLabels, By::kManyLabels}) {
     CacheListOptions options{.scope = kAll, .limit = 4};
-    if (filtered) {
-      options.filter = LabelIsX;
-      options.at = start;
-    }
-    const Lines whole = List({.scope = kAll, .filter = options.filter, .at = start});
+    if (by == By::kFilter) options.filter = LabelIsX;
+    if (by == By::kLabels) options.labels = *LabelSelector::Parse("app=x");
+    if (by == By::kManyLabels) options.labels = *LabelSelector::Parse(long_selector);
+    if (by != By::kNothing) options.at = start;
+    const Lines whole =
+        List({.scope = kAll, .labels = options.labels, .filter = options.filter, .at = start});
     Lines paged;
     std::size_t rest = whole.size();
     do {
@@ -69,7 +73,7 @@ TEST_F(CachedStoreTest, PagesAtOneRevisionWhileOthersWrite) {
       ASSERT_LE(lines.size(), 4u);
       paged.insert(paged.end(), lines.begin(), lines.end());
       rest -= lines.size();
-      EXPECT_EQ(page->remaining, filtered ? 0 : rest);
+      EXPECT_EQ(page->remaining, by == By::kFilter || by == By::kManyLabels ? 0 : rest);
       options.start_after = page->next;
       options.at = start;
       EXPECT_EQ(page->revision, start);
@@ -80,8 +84,17 @@ TEST_F(CachedStoreTest, PagesAtOneRevisionWhileOthersWrite) {
              PutObject({"a0", "n", "x"}, "new2")});
     } while (!options.start_after.empty());
     EXPECT_EQ(paged, whole);
-    EXPECT_EQ(whole.size(), filtered ? 8u : 14u);
+    EXPECT_EQ(whole.size(), by == By::kNothing ? 14u : 8u);
   }
+}
+
+TEST_F(CachedStoreTest, ListsNothingAfterAPlaceBeyondItsNamespace) {
+  Write({PutObject({"a", "m", "x"}, "1"), PutObject({"a", "n", "x"}, "1"),
+         PutObject({"a", "o", "x"}, "1")});
+  const Scope scope{Workspace("a"), kConfigMaps, "n"};
+  EXPECT_EQ(List({.scope = scope, .start_after = "a/o/a"}), Lines{});
+  EXPECT_EQ(List({.scope = scope, .start_after = "a/n/x"}), Lines{});
+  EXPECT_EQ(List({.scope = scope, .start_after = "a/m/x"}), Lines{"a/n/x=1@1"});
 }
 
 // Lists longer than a slice, while both ends are written in one transaction and come and go: a list

@@ -12,6 +12,7 @@
 
 #include "storage/audience.h"
 #include "storage/history.h"
+#include "storage/object/thinned.h"
 
 namespace mailroom::storage {
 
@@ -52,6 +53,7 @@ struct Collection : Chain {
 struct ResourceBranch : Chain {
   // Keyed by workspace name, which the collection owns.
   absl::btree_map<std::string_view, std::unique_ptr<Collection>> collections;
+  Thinned thinned;                     // of the collections
   std::unique_ptr<Audience> audience;  // of all workspaces; null while nobody listens
   // Collections that were forgotten had lost events up to this revision.
   Revision forgotten;

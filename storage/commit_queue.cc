@@ -1,6 +1,7 @@
 #include "storage/commit_queue.h"
 
 #include "storage/object/limits.h"
+#include "storage/object/rest.h"
 #include "storage/txn.h"
 
 namespace mailroom::storage {
@@ -39,7 +40,7 @@ Result<void> CommitQueue::PushTask(Task task) {
 
 CommitQueue::Batch CommitQueue::Take() {
   std::unique_lock lock(mutex_);
-  wake_.wait(lock, [this] { return !taken_ && (closed_ || !txns_.empty() || !tasks_.empty()); });
+  while (taken_ || (!closed_ && txns_.empty() && tasks_.empty())) WaitAtRest(wake_, lock);
   taken_ = true;
   return TakeLocked();
 }

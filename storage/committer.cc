@@ -57,7 +57,7 @@ void Committer::Run() {
   }
 }
 
-void Committer::Work(CommitQueue::Batch batch) {
+void Committer::Work(CommitQueue::Batch batch) noexcept {
   if (!batch.txns.empty()) Flush(std::move(batch.txns));
   if (batch.task) batch.task();
   queue_.Done();

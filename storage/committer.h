@@ -31,7 +31,7 @@ class Committer {
  private:
   void Run();
   // Does what was taken from the queue and gives the turn back.
-  void Work(CommitQueue::Batch batch);
+  void Work(CommitQueue::Batch batch) noexcept;
   void Flush(std::vector<PendingTxn> txns);
   void DecideAll(FlushedBatch& batch);
   void Undo(const Changes& changes);

@@ -1,6 +1,7 @@
 #include "storage/delivery.h"
 
 #include "storage/object/limits.h"
+#include "storage/object/rest.h"
 
 namespace mailroom::storage {
 
@@ -35,7 +36,7 @@ void Delivery::Drain() {
 
 void Delivery::Run(std::stop_token stop) {
   std::unique_lock lock(mutex_);
-  while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); })) {
+  while (WaitAtRest(changed_, lock, stop, [this] { return !waiting_.empty(); })) {
     FlushedBatch batch = std::move(waiting_.front());
     waiting_.pop_front();
     telling_ = true;

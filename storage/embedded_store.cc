@@ -221,6 +221,8 @@ Result<void> EmbeddedStore::Compact(Revision at) {
     next = std::move(pruned.next);
     if (!pruned.positions.empty()) TRY(committer_.Forget(at, std::move(pruned.positions)));
   } while (!next.empty());
+  std::unique_lock lock(keyspace_.lock);
+  keyspace_.map.Settle();
   return Ok();
 }
 

@@ -90,13 +90,16 @@ void Event::ReleaseFrames() const {
   if (previous_ && type_ == EventType::kDeleted) object_.reset();
 }
 
+void AppendFrame(std::string& out, EventType shown, std::string_view object) {
+  out.append("{\"type\":\"").append(EventTypeText(shown)).append("\",\"object\":");
+  out.append(object).append("}\n");
+}
+
 SharedBytes EncodeFrame(EventType shown, std::string_view object) {
-  constexpr std::string_view kHead = "{\"type\":\"";
-  constexpr std::string_view kMiddle = "\",\"object\":";
-  const std::string_view type = EventTypeText(shown);
+  constexpr std::size_t kAround = 40;  // what stands around the object
   std::string frame;
-  frame.reserve(kHead.size() + type.size() + kMiddle.size() + object.size() + 2);
-  frame.append(kHead).append(type).append(kMiddle).append(object).append("}\n");
+  frame.reserve(object.size() + kAround);
+  AppendFrame(frame, shown, object);
   return std::make_shared<const std::string>(std::move(frame));
 }
 

@@ -75,6 +75,7 @@ using EventPtr = std::shared_ptr<const Event>;
 std::size_t BytesOf(const Event& event);
 
 // `{"type":"<shown>","object":<object>}\n`.
+void AppendFrame(std::string& out, EventType shown, std::string_view object);
 SharedBytes EncodeFrame(EventType shown, std::string_view object);
 
 }  // namespace mailroom::storage

@@ -1,6 +1,8 @@
 #include "storage/history_checker.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <set>
 
 namespace mailroom::storage::testing {
@@ -122,38 +124,90 @@ class Judgement {
     }
   }
 
+  // A revision with changes that no known write explains, and the unknown writes that would.
+  struct Riddle {
+    Revision revision;
+    std::vector<std::size_t> causes;
+  };
+
   // What a watch shows and no known write did must be the work of a write with unknown outcome.
   // A known deletion that found nothing shares the revision of the write before it, which may be
-  // such an unknown one.
+  // such an unknown one. Each write has at most one revision, so they are matched with each other:
+  // two may explain the same deletion, of which only one explains another as well.
   void PlaceUnknownWrites() {
     std::vector<const Txn*> unknown;
     for (const Recorder::Write& write : record_.writes_) {
       if (!write.known) unknown.push_back(&write.txn);
     }
-    // Of two that would explain a deletion, the one that deletes less leaves more to the other.
-    std::stable_partition(unknown.begin(), unknown.end(),
-                          [](const Txn* txn) { return !HasPrefixDeletion(*txn); });
+    const std::vector<Riddle> riddles = Riddles(unknown);
+    std::vector<std::optional<std::size_t>> solves(unknown.size());  // the riddle of each write
+    std::function<bool(std::size_t, std::set<std::size_t>&)> solve =
+        [&](std::size_t riddle, std::set<std::size_t>& tried) {
+          for (const std::size_t cause : riddles[riddle].causes) {
+            if (!tried.insert(cause).second) continue;
+            if (solves[cause] && !solve(*solves[cause], tried)) continue;
+            solves[cause] = riddle;
+            return true;
+          }
+          return false;
+        };
+    for (std::size_t i = 0; i < riddles.size(); ++i) {
+      std::set<std::size_t> tried;
+      if (!solve(i, tried)) {
+        Complain("a watch shows changes at " + riddles[i].revision.ToString() +
+                 ", which nobody wrote");
+      }
+    }
+    for (std::size_t i = 0; i < unknown.size(); ++i) {
+      if (solves[i]) order_[riddles[*solves[i]].revision].push_back(unknown[i]);
+    }
+  }
+
+  std::vector<Riddle> Riddles(const std::vector<const Txn*>& unknown) const {
+    std::vector<Riddle> riddles;
+    std::set<std::string> live;  // keys before the revision
     for (const auto& [revision, changes] : ChangesShown()) {
-      std::vector<const Txn*>& there = order_[revision];
+      const auto known = order_.find(revision);
       std::vector<const Change*> unexplained;
       for (const auto& [key, change] : changes) {
-        const bool known = std::any_of(there.begin(), there.end(),
-                                       [&](const Txn* txn) { return Causes(*txn, *change); });
-        if (!known) unexplained.push_back(change);
+        const bool caused =
+            known != order_.end() &&
+            std::any_of(known->second.begin(), known->second.end(),
+                        [&](const Txn* txn) { return Causes(*txn, *change); });
+        if (!caused) unexplained.push_back(change);
       }
-      if (unexplained.empty()) continue;
-      auto cause = std::find_if(unknown.begin(), unknown.end(), [&](const Txn* txn) {
-        return std::all_of(unexplained.begin(), unexplained.end(),
-                           [&](const Change* change) { return Causes(*txn, *change); });
-      });
-      if (cause == unknown.end()) {
-        Complain("a watch shows " + unexplained[0]->entry.key + " at " + revision.ToString() +
-                 ", which nobody wrote");
-        continue;
+      if (!unexplained.empty()) {
+        Riddle riddle{revision, {}};
+        for (std::size_t i = 0; i < unknown.size(); ++i) {
+          const bool explains =
+              std::all_of(unexplained.begin(), unexplained.end(),
+                          [&](const Change* change) { return Causes(*unknown[i], *change); });
+          if (explains && LeavesNothing(*unknown[i], live, changes)) riddle.causes.push_back(i);
+        }
+        riddles.push_back(std::move(riddle));
       }
-      there.push_back(*cause);
-      unknown.erase(cause);
+      for (const auto& [key, change] : changes) {
+        if (change->type == Change::Type::kPut) {
+          live.insert(key);
+        } else {
+          live.erase(key);
+        }
+      }
     }
+    return riddles;
+  }
+
+  // Whether all that a deletion by prefix would find is shown as changed.
+  static bool LeavesNothing(const Txn& txn, const std::set<std::string>& live,
+                            const std::map<std::string, const Change*>& changes) {
+    for (const Operation& each : txn.operations) {
+      if (each.type != Operation::Type::kDeletePrefix) continue;
+      for (auto key = live.lower_bound(each.key); key != live.end() && key->starts_with(each.key);
+           ++key) {
+        if (!changes.contains(*key)) return false;
+      }
+    }
+    return true;
   }
 
   // What all watches together show of each revision.
@@ -167,12 +221,6 @@ class Judgement {
       }
     }
     return shown;
-  }
-
-  static bool HasPrefixDeletion(const Txn& txn) {
-    return std::any_of(txn.operations.begin(), txn.operations.end(), [](const Operation& each) {
-      return each.type == Operation::Type::kDeletePrefix;
-    });
   }
 
   static bool Causes(const Txn& txn, const Change& change) {

@@ -41,6 +41,56 @@ TEST(HistoryChecker, AcquitsTheEmbeddedEngineUnderCompaction) {
   EXPECT_EQ(violations, Lines{});
 }
 
+// An engine whose answers can get lost.
+class ForgetfulStore final : public Store {
+ public:
+  Result<GetResult> Get(const std::string& key) override { return store_->Get(key); }
+  Result<ListResult> List(const ListOptions& options) override { return store_->List(options); }
+  void Commit(Txn txn, CommitDone done) override {
+    store_->Commit(std::move(txn), [this, done = std::move(done)](Result<TxnResult> result) {
+      done(lost ? Result<TxnResult>(Unavailable("the answer is lost")) : std::move(result));
+    });
+  }
+  Result<std::unique_ptr<WatchHandle>> Watch(const std::string& prefix, Revision after,
+                                             ChangeSink& sink) override {
+    return store_->Watch(prefix, after, sink);
+  }
+  Result<void> Compact(Revision at) override { return store_->Compact(at); }
+  Result<Revision> CurrentRevision() override { return store_->CurrentRevision(); }
+  void Close() override { store_->Close(); }
+
+  bool lost = false;
+
+ private:
+  const std::unique_ptr<Store> store_ = OpenMemory();
+};
+
+// Two deletions of unknown outcome, each of which would explain what the other did to /t/a/1. In
+// either order, only one of them can have done what the watch shows later.
+TEST(HistoryChecker, UnknownDeletionsAreToldApartByWhatTheyLeave) {
+  for (const bool prefix_first : {true, false}) {
+    ForgetfulStore store;
+    Recorder recorder;
+    RecordedStream& stream = recorder.Stream("/t/", Revision());
+    const auto watch = store.Watch("/t/", Revision(), stream).value();
+    const Txn whole = Write({testing::DeletePrefix("/t/a/")});
+    const Txn single = Write({testing::Delete("/t/a/1")});
+    auto erase = [&](const Txn& txn) {
+      store.lost = true;
+      EXPECT_FALSE(recorder.Commit(store, txn).ok());
+      store.lost = false;
+    };
+    ASSERT_TRUE(recorder.Commit(store, Write({Put("/t/a/1", "x")})).ok());
+    erase(prefix_first ? whole : single);
+    ASSERT_TRUE(recorder.Commit(store, Write({Put("/t/a/1", "y"), Put("/t/a/2", "y")})).ok());
+    erase(prefix_first ? single : whole);
+    const auto last = recorder.Commit(store, Write({Put("/t/last", "z")}));
+    ASSERT_TRUE(stream.WaitFor(last->revision));
+    ASSERT_TRUE(recorder.List(store, {.prefix = "/t/"}).ok());
+    EXPECT_EQ(recorder.Judge(Revision()), Lines{}) << prefix_first;
+  }
+}
+
 enum class Fault {
   kNone,
   kSkipEvent,

@@ -41,6 +41,7 @@ void RevisionMap::Apply(std::string_view key, Version version) {
   auto it = records_.lower_bound(key);
   if (it == records_.end() || it->first != key) {
     records_.emplace_hint(it, std::string(key), Record{version, nullptr});
+    thinned_.Grown(records_.size());
     return;
   }
   Record& record = it->second;
@@ -100,6 +101,15 @@ RevisionMap::Pruned RevisionMap::Prune(std::string_view from, Revision revision,
     }
   }
   return pruned;
+}
+
+void RevisionMap::Settle() {
+  if (!thinned_.Now(records_.size())) return;
+  Records together;
+  for (auto& [key, record] : records_) {
+    together.emplace_hint(together.end(), key, std::move(record));
+  }
+  records_.swap(together);
 }
 
 }  // namespace mailroom::storage

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "storage/change_log.h"
+#include "storage/object/thinned.h"
 
 namespace mailroom::storage {
 
@@ -50,6 +51,8 @@ class RevisionMap {
   };
   // Drops what no read at `revision` or later can see, looking at `max_keys` keys from `from` on.
   Pruned Prune(std::string_view from, Revision revision, std::size_t max_keys);
+  // Puts together what is left when nearly all has been pruned.
+  void Settle();
 
  private:
   struct Record {
@@ -58,7 +61,9 @@ class RevisionMap {
   };
   static const Version* VisibleAt(const Record& record, Revision revision);
 
-  absl::btree_map<std::string, Record, std::less<>> records_;
+  using Records = absl::btree_map<std::string, Record, std::less<>>;
+  Records records_;
+  Thinned thinned_;
 };
 
 }  // namespace mailroom::storage

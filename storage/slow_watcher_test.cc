@@ -99,7 +99,7 @@ TEST_F(SlowWatcherTest, OneEventAlwaysFits) {
       std::make_shared<const Event>(EventType::kAdded, place.key(), object, nullptr);
   auto queue = [&](std::size_t count) {
     const std::vector<Watcher::Item> items(count, {EventType::kAdded, event});
-    subscription.Queue(std::make_shared<const std::vector<Watcher::Item>>(items), BytesOf(items));
+    subscription.Queue(std::make_shared<const EventRun>(items));
   };
   std::vector<Watcher::Item> items;
   Revision up_to;

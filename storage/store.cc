@@ -1,16 +1,24 @@
 #include "storage/store.h"
 
-#include <future>
+#include <optional>
+
+#include "storage/object/parking.h"
 
 namespace mailroom::storage {
 
 Result<TxnResult> CommitAndWait(Store& store, Txn txn) {
-  auto promise = std::make_shared<std::promise<Result<TxnResult>>>();
-  std::future<Result<TxnResult>> decided = promise->get_future();
+  struct Decision {
+    std::optional<Result<TxnResult>> result;
+    Pause pause;
+  };
+  const auto decision = std::make_shared<Decision>();
   txn.waits = true;
-  store.Commit(std::move(txn),
-               [promise](Result<TxnResult> result) { promise->set_value(std::move(result)); });
-  return decided.get();
+  store.Commit(std::move(txn), [decision](Result<TxnResult> result) {
+    decision->result = std::move(result);
+    decision->pause.Go();
+  });
+  decision->pause.Wait();
+  return std::move(*decision->result);
 }
 
 }  // namespace mailroom::storage

@@ -6,12 +6,6 @@
 
 namespace mailroom::storage {
 
-std::size_t BytesOf(const std::vector<Watcher::Item>& items) {
-  std::size_t bytes = 0;
-  for (const Watcher::Item& item : items) bytes += BytesOf(*item.event);
-  return bytes;
-}
-
 bool Subscription::Matches(const Object& object) const {
   return (ns_.empty() || object.meta().ns == ns_) && (!filter_ || filter_(object));
 }
@@ -32,28 +26,28 @@ void Subscription::Offer(const EventPtr& event) {
 
 bool Subscription::Flush() {
   if (offered_.empty()) return false;
-  const std::size_t bytes = BytesOf(offered_);
-  auto items = std::make_shared<const std::vector<Watcher::Item>>(std::move(offered_));
+  auto items = std::make_shared<const EventRun>(std::move(offered_));
   offered_ = {};
-  return Queue(std::move(items), bytes);
+  return Queue(std::move(items));
 }
 
 // Most batches fit as a whole, and then none of their events is looked at.
-bool Subscription::Queue(Items items, std::size_t bytes) {
+bool Subscription::Queue(Items items) {
   std::lock_guard lock(mutex_);
   if (state_ != Watcher::State::kOpen) return false;
   const bool was_empty = runs_.empty();
   const bool kept_up = bytes_ <= lag_;
-  std::size_t taken = items->size();
+  std::size_t bytes = items->bytes(), taken = items->items().size();
   if (queued_ + taken > bound_ || bytes_ + bytes > limits::kWatchQueueBytes) {
-    taken = Fitting(*items, bytes);
+    taken = Fitting(items->items(), bytes);
   }
-  if (taken < items->size()) {
+  if (taken < items->items().size()) {
     state_ = Watcher::State::kOverflow;
     overflowed_ = true;
     // The rest of the batch is not kept for its sake.
-    const auto rest = items->begin() + static_cast<std::ptrdiff_t>(taken);
-    items = std::make_shared<const std::vector<Watcher::Item>>(items->begin(), rest);
+    const auto first = items->items().begin();
+    std::vector<Watcher::Item> kept(first, first + static_cast<std::ptrdiff_t>(taken));
+    if (taken > 0) items = std::make_shared<const EventRun>(std::move(kept));
   }
   if (taken > 0) {
     queued_ += taken;
@@ -81,7 +75,7 @@ std::size_t Subscription::Fitting(const std::vector<Watcher::Item>& items,
 void Subscription::Preload(std::vector<Watcher::Item> items) {
   if (items.empty()) return;
   const std::size_t count = items.size();
-  auto shared = std::make_shared<const std::vector<Watcher::Item>>(std::move(items));
+  auto shared = std::make_shared<const EventRun>(std::move(items));
   std::lock_guard lock(mutex_);
   runs_.push_front(Run{std::move(shared), 0, count, 0, false});
 }
@@ -108,7 +102,7 @@ void Subscription::Discount(Run& run, std::size_t count) {
   std::size_t bytes = run.bytes;  // mostly the whole run goes
   if (run.next + count < run.end) {
     bytes = 0;
-    for (std::size_t i = run.next; i < run.next + count; ++i) bytes += BytesOf(*(*run.items)[i].event);
+    for (std::size_t i = run.next; i < run.next + count; ++i) bytes += BytesOf(*run.items->items()[i].event);
   }
   run.bytes -= bytes;
   bytes_ -= bytes;
@@ -121,7 +115,7 @@ Watcher::State Subscription::Drain(std::vector<Watcher::Item>& out, std::size_t 
   while (max > 0 && !runs_.empty()) {
     Run& run = runs_.front();
     const std::size_t count = std::min(max, run.end - run.next);
-    const auto first = run.items->begin() + static_cast<std::ptrdiff_t>(run.next);
+    const auto first = run.items->items().begin() + static_cast<std::ptrdiff_t>(run.next);
     out.insert(out.end(), first, first + static_cast<std::ptrdiff_t>(count));
     Discount(run, count);
     max -= count;
@@ -134,6 +128,18 @@ Watcher::State Subscription::Drain(std::vector<Watcher::Item>& out, std::size_t 
   // before this lock was taken: it has been handed out.
   if (state_ == Watcher::State::kOpen) up_to = Revision(applied_->load());
   return state_;
+}
+
+Subscription::Items Subscription::DrainRun(std::size_t max_bytes) {
+  std::lock_guard lock(mutex_);
+  // The text of a run that nobody else has would be made for this one alone; frames are everybody's.
+  if (filter_ || runs_.empty()) return nullptr;
+  Run& run = runs_.front();
+  if (!run.counted || run.next > 0 || run.items->bytes() > max_bytes) return nullptr;
+  Items items = std::move(run.items);
+  Discount(run, run.end);
+  runs_.pop_front();
+  return items;
 }
 
 void Subscription::Detach() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "storage/cached_store.h"
+#include "storage/event_run.h"
 
 namespace mailroom::storage {
 
@@ -27,19 +28,20 @@ class Subscription {
         bound_(bound),
         lag_(lag) {}
 
-  // False for one that sees every event of its scope as it is.
-  bool choosy() const { return !ns_.empty() || filter_; }
+  // False for one that sees every event of its namespace as it is.
+  bool choosy() const { return static_cast<bool>(filter_); }
+  const std::string& ns() const { return ns_; }
   // How a watcher with this filter sees the event, if at all.
   std::optional<EventType> View(const Event& event) const;
   // Keeps the event for Flush, if it is to be seen.
   void Offer(const EventPtr& event);
   // Queues what was offered. True when the subscriber has to be woken.
   bool Flush();
-  // Queues items that others may share; `bytes` are those of all of them. Past the bound of events,
-  // or limits::kWatchQueueBytes, the queue has overflowed; one event always fits. True when the
-  // subscriber has to be woken: the queue was empty, has overflowed, or has grown past the lag.
-  using Items = std::shared_ptr<const std::vector<Watcher::Item>>;
-  bool Queue(Items items, std::size_t bytes);
+  // Queues events that others may share. Past the bound of events, or limits::kWatchQueueBytes, the
+  // queue has overflowed; one event always fits. True when the subscriber has to be woken: the queue
+  // was empty, has overflowed, or has grown past the lag.
+  using Items = std::shared_ptr<const EventRun>;
+  bool Queue(Items items);
   // Puts events before the live ones, without counting them against the bounds.
   void Preload(std::vector<Watcher::Item> items);
   // True when the subscriber has to be woken.
@@ -48,6 +50,7 @@ class Subscription {
 
   void OnReady(std::function<void()> ready);
   Watcher::State Drain(std::vector<Watcher::Item>& out, std::size_t max, Revision& up_to);
+  Items DrainRun(std::size_t max_bytes);
   bool overflowed() const { return overflowed_.load(std::memory_order_relaxed); }
   std::size_t pending() const { return bytes_.load(std::memory_order_relaxed); }
   // After this returns, ready is not invoked any more.
@@ -85,7 +88,5 @@ class Subscription {
 };
 
 using SubscriptionPtr = std::shared_ptr<Subscription>;
-
-std::size_t BytesOf(const std::vector<Watcher::Item>& items);
 
 }  // namespace mailroom::storage

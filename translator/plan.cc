@@ -35,9 +35,11 @@ Changes Plan::SetWorkspace(const std::string& name, std::optional<Role> role) {
   SetInventory(name, role == Role::kInventory, out);
   if (role != Role::kMailbox) {
     mailboxes_.erase(name);
+    if (thinned_mailboxes_.Now(mailboxes_.size())) PutTogether(mailboxes_);
     return out;
   }
   if (!mailboxes_.insert(name).second) return out;
+  thinned_mailboxes_.Grown(mailboxes_.size());
   // A mailbox that came, or came back, is filled from nothing.
   out.configs.insert(name);
   for (const auto& [wds_name, wds] : wdses_) {
@@ -123,6 +125,7 @@ void Plan::PutEntry(const std::string& mailbox, const InventoryEntry& entry, Cha
   const bool moved = fresh || LabelsDiffer(known->second.object, entry.object) ||
                      IsLeaving(*known->second.object) != IsLeaving(*entry.object);
   entries_.insert_or_assign(mailbox, entry);
+  thinned_entries_.Grown(entries_.size());
   if (!moved) return;
   if (fresh) out.configs.insert(mailbox);
   Reselect(mailbox, &entry, out);
@@ -130,6 +133,7 @@ void Plan::PutEntry(const std::string& mailbox, const InventoryEntry& entry, Cha
 
 void Plan::DropEntry(const std::string& mailbox, Changes& out) {
   if (entries_.erase(mailbox) == 0) return;
+  if (thinned_entries_.Now(entries_.size())) PutTogether(entries_);
   for (auto it = failures_.begin(); it != failures_.end();) {
     it->second.erase(mailbox);
     it = it->second.empty() ? failures_.erase(it) : std::next(it);

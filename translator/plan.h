@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "storage/object/object.h"
+#include "storage/object/thinned.h"
 #include "translator/discover.h"
 #include "translator/keys.h"
 #include "translator/what.h"
@@ -195,6 +196,7 @@ class Plan {
   std::set<std::string> inventories_;              // workspaces whose entries count
   std::map<std::string, InventoryEntry> entries_;  // by mailbox
   std::map<std::string, InventoryEntry> strays_;   // those of other workspaces
+  Thinned thinned_mailboxes_, thinned_entries_;
   std::map<std::pair<std::string, std::string>, Location> locations_;
   std::vector<Location> location_list_;
   std::map<ObjectId, std::map<std::string, std::string>> failures_;  // by mailbox

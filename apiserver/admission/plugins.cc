@@ -21,6 +21,10 @@ const std::vector<Plugin>& Plugins() {
       {"DefaultStorageClass", {"", "persistentvolumeclaims"}, SetStorageClass},
       {"PersistentVolumeClaimResize", {"", "persistentvolumeclaims"}, nullptr, CheckResize},
       {"RuntimeClass", {"", "pods"}, ApplyRuntimeClass, CheckOverhead},
+      {"CertificateSubjectRestriction",
+       {"certificates.k8s.io", "certificatesigningrequests"},
+       nullptr,
+       CheckCertificateSubject},
       {"DefaultIngressClass", {"networking.k8s.io", "ingresses"}, SetIngressClass},
   };
   return plugins;

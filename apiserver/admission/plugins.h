@@ -52,5 +52,7 @@ Result<void> SetStorageClass(const PluginCall& call, Json& claim);
 Result<void> SetIngressClass(const PluginCall& call, Json& ingress);
 // PersistentVolumeClaimResize: only claims of a class that says so can grow.
 Result<void> CheckResize(const PluginCall& call, const Json& claim);
+// CertificateSubjectRestriction: nobody asks for a certificate that makes a master.
+Result<void> CheckCertificateSubject(const PluginCall& call, const Json& request);
 
 }  // namespace mailroom::admission

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "apiserver/client/certificate_request.h"
+#include "openapi/base64.h"
 #include "storage/object/json_path.h"
 #include "test/support/eventually.h"
 #include "test/support/test_hub.h"
@@ -109,6 +111,22 @@ TEST_F(Plugins, OneDefaultPriority) {
   Json own = hub_.Get(ws_ + kPriorityClasses + "/usual").body;
   own["description"] = "changed";
   EXPECT_EQ(hub_.Do("PUT", ws_ + kPriorityClasses + "/usual", own).code, 200);
+}
+
+TEST_F(Plugins, NobodyAsksToBeAMaster) {
+  auto request = [](const std::string& group) {
+    const std::string pem = *client::NewSigningRequest(*client::NewKey(), "u", {group});
+    return Object("certificates.k8s.io/v1", "CertificateSigningRequest", "r",
+                  {{"spec",
+                    {{"request", openapi::EncodeBase64(pem)},
+                     {"signerName", "kubernetes.io/kube-apiserver-client"},
+                     {"usages", Json::array({"client auth"})}}}});
+  };
+  constexpr const char* kRequests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+  Refused(kRequests, request("system:masters"),
+          "certificatesigningrequests.certificates.k8s.io \"r\" is forbidden: use of "
+          "kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed");
+  Make(kRequests, request("others"));
 }
 
 TEST_F(Plugins, PodsStayForFiveMinutes) {

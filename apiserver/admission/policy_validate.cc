@@ -7,8 +7,6 @@ namespace mailroom::admission {
 namespace {
 
 using openapi::Trimmed;
-constexpr std::size_t kMessageBytes = 5 * 1024;
-constexpr std::size_t kAnnotationBytes = 10 * 1024;
 constexpr std::size_t kFailuresNoted = 50;
 
 // One reason to refuse.
@@ -32,7 +30,7 @@ std::string MessageOf(PolicyRun& run, const Validation& validation) {
     if (value.ok() && value->is(cel::Kind::kString)) {
       std::string message = Trimmed(value->text());
       const bool plain =
-          message.size() <= kMessageBytes && message.find('\n') == std::string::npos;
+          message.size() <= limits::kCelMessageBytes && message.find('\n') == std::string::npos;
       if (plain && !message.empty()) return message;
     }
   }
@@ -74,7 +72,7 @@ void Annotate(const PolicyUse& use, const PolicyInput& input, Findings& findings
       continue;
     }
     if (!value->is(cel::Kind::kString)) continue;
-    std::string text = Trimmed(value->text()).substr(0, kAnnotationBytes);
+    std::string text = Trimmed(value->text()).substr(0, limits::kCelAnnotationBytes);
     auto& values = findings.notes[policy.name + "/" + annotation.name];
     if (!text.empty() && std::find(values.begin(), values.end(), text) == values.end()) {
       values.push_back(std::move(text));

@@ -365,7 +365,7 @@ TEST_F(WebhooksTest, EquivalentVersionsAreShownAsTheRuleNamesThem) {
       "POST", ws_ + "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers",
       {{"apiVersion", "autoscaling/v2"}, {"kind", "HorizontalPodAutoscaler"},
        {"metadata", {{"name", "h"}}},
-       {"spec", {{"maxReplicas", 3}, {"scaleTargetRef", {{"kind", "Deployment"}, {"name", "d"}}},
+       {"spec", {{"maxReplicas", 3}, {"scaleTargetRef", {{"apiVersion", "apps/v1"}, {"kind", "Deployment"}, {"name", "d"}}},
                  {"metrics", Json::array({metric})}}}});
   ASSERT_EQ(made.code, 201) << made.text;
   EXPECT_EQ(made.body["apiVersion"], "autoscaling/v2");

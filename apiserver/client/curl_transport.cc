@@ -146,8 +146,8 @@ CurlTransport::~CurlTransport() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
+    curl_multi_wakeup(multi_);
   }
-  curl_multi_wakeup(multi_);
   loop_.join();
   curl_multi_cleanup(multi_);
 }
@@ -172,8 +172,8 @@ void CurlTransport::After(std::chrono::milliseconds delay, std::function<void()>
   {
     std::lock_guard lock(mutex_);
     new_timers_.emplace_back(SteadyClock::now() + delay, std::move(task));
+    curl_multi_wakeup(multi_);
   }
-  curl_multi_wakeup(multi_);
 }
 
 std::string CurlTransport::Token() {
@@ -191,16 +191,16 @@ void CurlTransport::Begin(ExchangePtr exchange) {
   {
     std::lock_guard lock(mutex_);
     starting_.push_back(std::move(exchange));
+    curl_multi_wakeup(multi_);
   }
-  curl_multi_wakeup(multi_);
 }
 
 void CurlTransport::Resume(ExchangePtr exchange) {
   {
     std::lock_guard lock(mutex_);
     resuming_.push_back(std::move(exchange));
+    curl_multi_wakeup(multi_);
   }
-  curl_multi_wakeup(multi_);
 }
 
 // libcurl forbids removing a handle inside its own callback, so the loop does it afterwards.
@@ -209,8 +209,8 @@ void CurlTransport::Close(ExchangePtr exchange) {
   {
     std::lock_guard lock(mutex_);
     closing_.push_back(std::move(exchange));
+    curl_multi_wakeup(multi_);
   }
-  curl_multi_wakeup(multi_);
 }
 
 void CurlTransport::Run() {

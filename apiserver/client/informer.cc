@@ -10,6 +10,7 @@
 #include "apiserver/client/wire_event.h"
 #include "storage/object/limits.h"
 #include "storage/object/log.h"
+#include "storage/object/thinned.h"
 
 namespace mailroom::client {
 namespace {
@@ -85,7 +86,9 @@ class Cache {
   }
   ObjectPtr Put(const ObjectKey& key, const ObjectPtr& now) {
     std::lock_guard lock(mutex_);
-    return PutInto(objects_, key, now);
+    ObjectPtr before = PutInto(objects_, key, now);
+    if (thinned_.Now(objects_.size())) PutTogether(objects_);
+    return before;
   }
   // The cache becomes `fresh`; returns what that changed.
   std::vector<Change> Replace(KnownSet fresh) {
@@ -101,12 +104,14 @@ class Cache {
       if (!same) changes.push_back({KeyOf(now), {before, now.object}});
     }
     objects_.swap(fresh);
+    thinned_.Grown(objects_.size());
     return changes;
   }
 
  private:
   mutable std::mutex mutex_;
-  KnownSet objects_;  // guarded by mutex_
+  KnownSet objects_;  // this and the next guarded by mutex_
+  Thinned thinned_;
 };
 
 // The list-and-watch machine. Every step runs on the loop thread with run_mutex_ held; a step is

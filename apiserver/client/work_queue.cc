@@ -10,6 +10,7 @@
 
 #include "apiserver/client/backoff.h"
 #include "storage/object/limits.h"
+#include "storage/object/rest.h"
 
 namespace mailroom::client {
 namespace {
@@ -47,11 +48,9 @@ class LanedQueue : public WorkQueue {
       MoveDueLocked();
       if (!turns_.empty()) return NextLocked();
       if (due_.empty()) {
-        changed_.wait(lock);
+        WaitAtRest(changed_, lock);
       } else {
-        // A copy: the entry may be gone while this thread waits.
-        const auto next = due_.begin()->first;
-        changed_.wait_until(lock, next);
+        WaitAtRest(changed_, lock, due_.begin()->first);
       }
     }
     return std::nullopt;

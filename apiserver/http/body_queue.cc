@@ -1,5 +1,7 @@
 #include "apiserver/http/body_queue.h"
 
+#include <trantor/net/EventLoop.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -14,8 +16,35 @@ constexpr std::size_t kKeptPieces = 64;
 // What the stream's ready callback holds. Many calls before the loop gets to it are one task.
 struct BodyQueue::Wake {
   std::atomic<bool> posted = false;
-  bool alive = true;  // on the loop only
+  bool alive = true;  // this and the rest on the loop only
   std::function<void()> ready;
+  Time last = {};  // when it was called
+
+  void Call(Time now) {
+    posted = false;
+    last = now;
+    if (alive) ready();
+  }
+};
+
+// Those of one loop whose events follow others closely: what comes within a few milliseconds goes
+// out in one write, which costs about as much as one for each event would. One timer serves all.
+class BodyQueue::Gathered {
+ public:
+  static void Add(trantor::EventLoop* loop, std::shared_ptr<Wake> wake) {
+    static thread_local Gathered here;
+    here.waiting_.push_back(std::move(wake));
+    if (here.waiting_.size() > 1) return;
+    loop->runAfter(limits::kEventGather, [] {
+      const Time now = std::chrono::steady_clock::now();
+      std::vector<std::shared_ptr<Wake>> due;
+      due.swap(here.waiting_);
+      for (const auto& each : due) each->Call(now);
+    });
+  }
+
+ private:
+  std::vector<std::shared_ptr<Wake>> waiting_;
 };
 
 BodyQueue::BodyQueue(const std::shared_ptr<FrontState>& state, trantor::EventLoop* loop,
@@ -32,11 +61,15 @@ BodyQueue::BodyQueue(const std::shared_ptr<FrontState>& state, trantor::EventLoo
     idle_ = false;
     ready();
   };
-  stream_->OnReady([state, loop, wake = wake_] {
+  stream_->OnReady([state, loop, wake = wake_, live = live_] {
     if (wake->posted.exchange(true)) return;
-    state->Post(loop, [wake] {
-      wake->posted = false;
-      if (wake->alive) wake->ready();
+    state->Post(loop, [loop, wake, live] {
+      const Time now = live ? std::chrono::steady_clock::now() : Time();
+      if (live && wake->alive && now - wake->last < limits::kEventGather) {
+        Gathered::Add(loop, wake);
+      } else {
+        wake->Call(now);
+      }
     });
   });
 }

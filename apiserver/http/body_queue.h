@@ -50,6 +50,7 @@ class BodyQueue {
 
  private:
   struct Wake;
+  class Gathered;
   bool Refill(std::size_t max);
   bool Behind() const;
   void Close();

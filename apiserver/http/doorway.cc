@@ -44,9 +44,13 @@ void Cut(int fd) {
 }  // namespace
 
 void EnterDoorway(const std::shared_ptr<FrontState>& state, int fd) {
-  const std::string name = Address(getpeername, fd) + Address(getsockname, fd);
+  const std::string peer = Address(getpeername, fd);
   const bool full = state->connections + state->handshakes >= state->options.connections;
   ++state->accepted;
+  // Gone before it was accepted: Trantor finds that out by itself. It has no name to leave by, and the
+  // descriptor will soon be somebody else's.
+  if (peer.empty()) return;
+  const std::string name = peer + Address(getsockname, fd);
   Visitors().erase(name);
   Visitor& visitor = Visitors().try_emplace(name, state, fd).first->second;
   if (!full) return;
@@ -55,8 +59,10 @@ void EnterDoorway(const std::shared_ptr<FrontState>& state, int fd) {
   Cut(fd);
 }
 
-void LeaveDoorway(const trantor::TcpConnection& connection) {
-  Visitors().erase(connection.peerAddr().toIpPort() + connection.localAddr().toIpPort());
+int LeaveDoorway(const trantor::TcpConnection& connection) {
+  const auto visitor =
+      Visitors().extract(connection.peerAddr().toIpPort() + connection.localAddr().toIpPort());
+  return visitor.empty() ? -1 : visitor.mapped().fd;
 }
 
 void SweepDoorway(FrontState& state, std::chrono::steady_clock::time_point now) {

@@ -15,8 +15,8 @@ namespace mailroom::apiserver {
 
 // A socket was accepted. Past the limit it is cut off.
 void EnterDoorway(const std::shared_ptr<FrontState>& state, int fd);
-// The handshake is over, well or badly.
-void LeaveDoorway(const trantor::TcpConnection& connection);
+// The handshake is over, well or badly. Returns the socket; -1 when it did not come in here.
+int LeaveDoorway(const trantor::TcpConnection& connection);
 // Cuts handshakes that take too long.
 void SweepDoorway(FrontState& state, std::chrono::steady_clock::time_point now);
 

@@ -28,6 +28,7 @@
 #include "apiserver/http/h2_connection.h"
 #include "apiserver/http/held_port.h"
 #include "storage/object/log.h"
+#include "storage/object/rest.h"
 
 namespace drogon {
 extern void (*expectationArrived)(const trantor::TcpConnectionPtr&);  // by our edit of its parser
@@ -200,6 +201,7 @@ void DrogonFront::OnLoopsReady() {
       SweepDoorway(*state, now);
       VisitLocal([now](Connection& c) { c.Sweep(now); });
     });
+    loop->runEvery(std::chrono::duration<double>(kUntilRest).count(), [] { ReturnOwnFreed(); });
     loop->queueInLoop([this, listening] {
       if (--*listening > 0) return;
       held_.Release();
@@ -212,21 +214,24 @@ void DrogonFront::OnLoopsReady() {
 
 void DrogonFront::OnConnection(const TcpConnectionPtr& socket) {
   auto& connections = LocalConnections();
-  LeaveDoorway(*socket);
   if (socket->connected()) {
+    const int fd = LeaveDoorway(*socket);
     if (socket->applicationProtocol() == "h2") {
       auto connection = std::make_shared<H2Connection>(state_, socket);
       connections[socket.get()] = connection;
       connection->Start();
     } else {
-      auto connection = std::make_shared<H1Connection>(state_, socket);
+      auto connection = std::make_shared<H1Connection>(state_, socket, fd);
       connections[socket.get()] = connection;
       connection->Start();
     }
     return;
   }
   const auto found = connections.find(socket.get());
-  if (found == connections.end()) return;  // the handshake failed
+  if (found == connections.end()) {  // the handshake failed
+    LeaveDoorway(*socket);
+    return;
+  }
   const auto connection = std::move(found->second);
   connections.erase(found);
   connection->OnClosed();

@@ -248,18 +248,6 @@ TEST(FrontTest, StreamsOfHttp10AndClosingClientsWork) {
   EXPECT_TRUE(closed.ends_with("\r\n\r\n4\r\none\n\r\n0\r\n\r\n")) << closed;
 }
 
-TEST(FrontTest, ManyEventsArriveCompleteAndInOrder) {
-  FedStream& stream = TestFront::Get().stream("many");
-  std::jthread feeder([&] {
-    for (int i = 0; i < 20'000; ++i) stream.Feed(std::to_string(i) + std::string(200, '.') + "\n");
-    stream.End();
-  });
-  const std::string lines = TestFront::Get().Shell(
-      "curl -sN --http1.1 --cacert $CA https://localhost:$PORT/stream/many | tr -d . | "
-      "awk '$1 != NR - 1 {bad = 1} END {print NR, bad + 0}'");
-  EXPECT_EQ(lines, "20000 0\n");
-}
-
 TEST(FrontTest, AStreamBehindPipelinedRequestsWaitsItsTurn) {
   RawClient client(TestFront::Get().port());
   FedStream& stream = TestFront::Get().stream("piped");

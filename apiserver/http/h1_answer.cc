@@ -17,8 +17,6 @@ constexpr std::array<std::string_view, 5> kOurFields = {"connection", "content-l
 
 constexpr std::size_t kHeadBytes = 256;  // of most heads
 
-constexpr std::size_t kEventBlock = limits::kStreamBlock / 4;
-
 bool HasBody(int code) { return code >= 200 && code != 204 && code != 304; }
 
 }  // namespace
@@ -66,13 +64,17 @@ H1Answer::H1Answer(const std::shared_ptr<FrontState>& state, trantor::EventLoop*
   if (body_.live()) live_.emplace(state, state->streams);
 }
 
-H1Answer::Progress H1Answer::Fill(std::string& out, std::size_t max) {
+H1Answer::Progress H1Answer::Fill(std::string& out, std::size_t max,
+                                  const std::function<bool()>& has_room) {
   out.append(head_);
   head_.clear();
   head_.shrink_to_fit();
-  // Events go out in small blocks, because that much waits in memory for each stuck reader.
-  if (live()) max = std::min(max, kEventBlock);
-  const std::size_t count = body_.Prepare(max);
+  // What the socket does not take waits in memory, for each stuck reader: so little is tried, a TLS
+  // record, unless there is more and it is known to have room.
+  const std::size_t whole = max;
+  if (live()) max = std::min(max, limits::kStreamBlock);
+  std::size_t count = body_.Prepare(max);
+  if (count == max && max < whole && has_room()) count = body_.Prepare(max = whole);
   if (framing_ != Framing::kChunked) {
     body_.Take(out, count);
   } else if (count > 0) {

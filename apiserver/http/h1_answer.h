@@ -27,9 +27,10 @@ class H1Answer {
            const H1Terms& terms, std::function<void()> ready);
 
   enum class Progress { kMore, kIdle, kDone, kAborted };
-  // Appends about `max` bytes of body in their framing, after the head if that is still to go.
+  // Appends about `max` bytes of body in their framing, after the head if that is still to go; of
+  // events at most limits::kStreamBlock unless the socket `has_room`.
   // kAborted: the body broke off, which only the end of the connection can tell the peer.
-  Progress Fill(std::string& out, std::size_t max);
+  Progress Fill(std::string& out, std::size_t max, const std::function<bool()>& has_room);
 
   // The connection ends with this answer.
   bool closes() const { return framing_ == Framing::kUntilClose || close_; }

@@ -1,7 +1,9 @@
 #include "apiserver/http/h1_connection.h"
 
 #include <drogon/HttpRequest.h>
+#include <linux/sockios.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <trantor/net/EventLoop.h>
 #include <trantor/net/TcpConnection.h>
 
@@ -34,8 +36,10 @@ bool NamesToken(const Headers& headers, std::string_view field, std::string_view
 
 }  // namespace
 
-H1Connection::H1Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket)
+H1Connection::H1Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket,
+                           int fd)
     : Connection(std::move(state), socket),
+      fd_(fd),
       received_(socket->bytesReceived()),
       holding_(state_),
       idle_since_(std::chrono::steady_clock::now()) {}
@@ -45,9 +49,9 @@ H1Connection::~H1Connection() {
 }
 
 void H1Connection::Start() {
-  // Small blocks, because TLS keeps a buffer of that size for each connection.
+  // What a long answer leaves in the buffers of TLS goes with the next short one (our edit of Trantor).
   outlet_ = std::make_shared<Outlet>(
-      socket_.lock(), limits::kStreamBlock,
+      socket_.lock(), limits::kWriteBlock,
       [this](std::string& out, std::size_t max) { return Fill(out, max); },
       [this] { OnEnded(); });
 }
@@ -157,7 +161,7 @@ void H1Connection::KickSoon() {
 
 Outlet::Supply H1Connection::Fill(std::string& out, std::size_t max) {
   while (answer_ && out.size() < max) {
-    switch (answer_->Fill(out, max - out.size())) {
+    switch (answer_->Fill(out, max - out.size(), [this] { return HasRoom(); })) {
       case H1Answer::Progress::kMore:
         return Outlet::Supply::kMore;
       case H1Answer::Progress::kIdle:
@@ -174,6 +178,11 @@ Outlet::Supply H1Connection::Fill(std::string& out, std::size_t max) {
     out += "HTTP/1.1 100 Continue\r\n\r\n";
   }
   return answer_ ? Outlet::Supply::kMore : Outlet::Supply::kIdle;
+}
+
+bool H1Connection::HasRoom() const {
+  int unsent = 0;
+  return fd_ >= 0 && ioctl(fd_, SIOCOUTQNSD, &unsent) == 0 && unsent == 0;
 }
 
 void H1Connection::Finished() {

@@ -20,7 +20,8 @@ namespace mailroom::apiserver {
 
 class H1Connection : public Connection, public std::enable_shared_from_this<H1Connection> {
  public:
-  H1Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket);
+  // `fd`: the socket, of which nothing but its state is asked; -1 when not known.
+  H1Connection(std::shared_ptr<FrontState> state, const TcpConnectionPtr& socket, int fd);
   ~H1Connection() override;
 
   // Call once, when the connection is in a shared_ptr.
@@ -47,6 +48,8 @@ class H1Connection : public Connection, public std::enable_shared_from_this<H1Co
   void Begin(Asked asked);
   // What the outlet draws: the answer under way, then those of the requests in line.
   Outlet::Supply Fill(std::string& out, std::size_t max);
+  // The kernel has sent all it was given, so it has room for a whole block.
+  bool HasRoom() const;
   void Finished();
   void KickSoon();
   void OnEnded();
@@ -58,6 +61,7 @@ class H1Connection : public Connection, public std::enable_shared_from_this<H1Co
   // What has been taken of an answer.
   void SweepAnswer(const TcpConnectionPtr& socket, Time now);
 
+  const int fd_;
   std::shared_ptr<Outlet> outlet_;
   bool busy_ = false;  // a request is being served or its answer written
   H1Terms terms_;      // of that request

@@ -1,7 +1,11 @@
 #include "apiserver/http/outlet.h"
 
+#include <sys/eventfd.h>
+#include <trantor/net/Channel.h>
 #include <trantor/net/EventLoop.h>
 #include <trantor/net/TcpConnection.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,10 +16,35 @@
 namespace mailroom::apiserver {
 namespace {
 
-// Of this thread's loop.
+constexpr std::chrono::milliseconds kWithoutBell{1};
+
+// Of this thread's loop. While somebody waits, a descriptor that is always readable stands among the
+// loop's sockets: each look at them is then followed by one turn. (A function queued on the loop
+// would run before they are looked at, and a timer is never due at once.)
 struct Line {
   std::deque<std::weak_ptr<Outlet>> waiting;
-  bool called = false;  // the first of them
+
+  ~Line() {
+    bell.reset();
+    if (descriptor >= 0) close(descriptor);
+  }
+  void Ring(trantor::EventLoop* loop, const std::function<void()>& turn) {
+    if (!bell) {
+      descriptor = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+      // While the process has no descriptor left, each turn waits for a timer.
+      if (descriptor < 0) return void(loop->runAfter(kWithoutBell, turn));
+      bell = std::make_unique<trantor::Channel>(loop, descriptor);
+      bell->setReadCallback(turn);
+    }
+    if (!bell->isReading()) bell->enableReading();
+  }
+  void Rest() {
+    if (bell) bell->disableAll();
+  }
+
+ private:
+  int descriptor = -1;
+  std::unique_ptr<trantor::Channel> bell;  // made when first needed
 };
 thread_local Line line;
 
@@ -60,23 +89,18 @@ void Outlet::Kick() {
 void Outlet::StandInLine(trantor::TcpConnection& connection) {
   in_line_ = true;
   line.waiting.push_back(weak_from_this());
-  CallNext(*connection.getLoop());
+  line.Ring(connection.getLoop(), [] { NextInLine(); });
 }
 
-void Outlet::CallNext(trantor::EventLoop& loop) {
-  if (line.called || line.waiting.empty()) return;
-  line.called = true;
-  // A function queued on the loop would run before its sockets are looked at.
-  loop.runAfter(0.0, [&loop] {
-    line.called = false;
-    const std::shared_ptr<Outlet> next = line.waiting.front().lock();
-    line.waiting.pop_front();
-    if (next) {
-      next->in_line_ = false;
-      next->Kick();
-    }
-    CallNext(loop);
-  });
+void Outlet::NextInLine() {
+  if (line.waiting.empty()) return;
+  const std::shared_ptr<Outlet> next = line.waiting.front().lock();
+  line.waiting.pop_front();
+  if (next) {
+    next->in_line_ = false;
+    next->Kick();
+  }
+  if (line.waiting.empty()) line.Rest();
 }
 
 void Outlet::Park(trantor::TcpConnection& connection) {

@@ -26,7 +26,7 @@ class Outlet : public std::enable_shared_from_this<Outlet> {
   // Appends about `max` bytes to `out`. kIdle: nothing until the next Kick; kEnd: never again.
   using Source = std::function<Supply(std::string& out, std::size_t max)>;
 
-  // Asks for `block` bytes at a time; TLS keeps a buffer of that size for each connection.
+  // Asks for `block` bytes at a time; what the socket does not take of them waits in memory.
   // `ended` is called once, later, after the source's end has been handed to the socket.
   Outlet(const std::shared_ptr<trantor::TcpConnection>& connection, std::size_t block,
          Source source, std::function<void()> ended);
@@ -44,8 +44,8 @@ class Outlet : public std::enable_shared_from_this<Outlet> {
   void Park(trantor::TcpConnection& connection);
   std::size_t Take(char* to, std::size_t room);
   void StandInLine(trantor::TcpConnection& connection);
-  // Lets the first in the loop's line go on, once the sockets have been looked at.
-  static void CallNext(trantor::EventLoop& loop);
+  // Lets the first in the line of this thread's loop go on.
+  static void NextInLine();
   void PostEnded();
 
   const std::weak_ptr<trantor::TcpConnection> connection_;

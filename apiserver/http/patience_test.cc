@@ -60,6 +60,12 @@ class Silent {
     if (fd_ >= 0) close(fd_);
   }
   void Send(std::string_view bytes) { send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+  // Ends it without a word of farewell.
+  void Reset() {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close(std::exchange(fd_, -1));
+  }
   // Whether the other side ends the connection.
   bool Ends() {
     char byte;
@@ -393,6 +399,20 @@ TEST(PatienceTest, ConnectionsPastTheLimitAreRefused) {
   RawClient next(TestFront::Get().port());
   next.Send("GET /echo HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
   EXPECT_TRUE(next.ReadToEnd().starts_with("HTTP/1.1 200 "));
+}
+
+// Most of these are gone before they are accepted, and have no address any more.
+TEST(PatienceTest, ThoseThatVanishAtTheDoorLeaveNothing) {
+  ASSERT_TRUE(AwaitNobody());
+  const std::size_t before = TestFront::Get().front().counts().accepted;
+  for (int i = 0; i < 500; ++i) Silent().Reset();
+  EXPECT_TRUE(Await([&] { return TestFront::Get().front().counts().accepted > before; }));
+  {
+    RawClient next(TestFront::Get().port());
+    EXPECT_TRUE(next.connected());
+  }
+  EXPECT_TRUE(AwaitNobody());
+  EXPECT_TRUE(Await([] { return TestFront::Get().front().counts().handshakes == 0; }));
 }
 
 TEST(PatienceTest, SilentConnectionsCountAgainstTheLimit) {

@@ -11,6 +11,9 @@
 namespace mailroom::apiserver {
 namespace {
 
+// Of TLS 1.3, in our order, which is kube-apiserver's: the strongest costs a third more for each byte.
+constexpr char kSuites[] =
+    "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 constexpr unsigned char kSessionContext[] = "mailroom";
 
 thread_local bool recording = false;
@@ -135,7 +138,9 @@ void TlsGate::Adopt(bool http2) {
     SSL_CTX_set_session_id_context(context, kSessionContext, sizeof kSessionContext - 1);
     SSL_CTX_set_num_tickets(context, 1);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                     SSL_OP_PRIORITIZE_CHACHA);
+    SSL_CTX_set_ciphersuites(context, kSuites);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
   }
   recorded.clear();

@@ -1,7 +1,10 @@
 #include "storage/object/json.h"
 
 #include <charconv>
+#include <cstdint>
+#include <limits>
 
+#include "storage/object/json_number.h"
 #include "storage/object/json_reader.h"
 #include "storage/object/json_text.h"
 #include "storage/object/limits.h"
@@ -214,7 +217,15 @@ void AppendJson(std::string& out, const Json& value) {
       AppendDigits(out, value.get<std::int64_t>());
       break;
     case Json::value_t::number_unsigned:
-      AppendDigits(out, value.get<std::uint64_t>());
+      // The original has integers of 64 bits with a sign; what is larger is no integer to it.
+      if (value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
+        AppendNumber(out, value.get<double>());
+      } else {
+        AppendDigits(out, value.get<std::uint64_t>());
+      }
+      break;
+    case Json::value_t::number_float:
+      AppendNumber(out, value.get<double>());
       break;
     default:
       out += value.dump();

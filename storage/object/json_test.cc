@@ -36,6 +36,35 @@ TEST(Json, IntegersSurvive) {
             "[9223372036854775807,-9223372036854775808,1.5]");
 }
 
+TEST(Json, FractionsAreWrittenAsTheOriginalDoes) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"1.0", "1"},
+      {"-0.0", "0"},
+      {"0.0", "0"},
+      {"1e10", "10000000000"},
+      {"1.5e3", "1500"},
+      {"12.25", "12.25"},
+      {"-12.25", "-12.25"},
+      {"100000000000000000000", "100000000000000000000"},
+      {"18446744073709551615", "18446744073709552000"},
+      {"123456789012345678901", "123456789012345680000"},
+      {"1e21", "1e+21"},
+      {"1.25e21", "1.25e+21"},
+      {"1e300", "1e+300"},
+      {"0.000001", "0.000001"},
+      {"0.00000125", "0.00000125"},
+      {"1e-7", "1e-7"},
+      {"-1.25e-17", "-1.25e-17"},
+      {"5e-324", "5e-324"},
+      {"0.1", "0.1"},
+  };
+  for (const auto& [text, written] : kCases) {
+    const Json value = *ParseJson(text);
+    EXPECT_EQ(DumpJson(value), written);
+    EXPECT_EQ(*ParseJson(written), value) << text;  // what is stored either way is the same
+  }
+}
+
 TEST(JsonPath, FindsSetsAndErases) {
   Json tree = *ParseJson(R"({"spec":{"n":3,"l":["a",1,"b"]}})");
   EXPECT_EQ(IntAt(tree, {"spec", "n"}), 3);

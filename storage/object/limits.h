@@ -21,6 +21,7 @@ inline constexpr std::size_t kUpdateManagers = 10;         // Update entries kep
 inline constexpr std::size_t kHeaderBytes = 1024 * 1024;   // as kube-apiserver
 inline constexpr std::size_t kAnnotationBytes = 256 * 1024;  // all keys and values together
 inline constexpr std::size_t kNameBytes = 253;
+inline constexpr std::size_t kSegmentBytes = 4 * kNameBytes;  // of a key: roles are bounded by no rule
 inline constexpr std::size_t kCompiledPatterns = 1024;     // patterns kept, all schemas
 inline constexpr std::int64_t kPatternBytes = 2 * 1024 * 1024;  // memory one pattern may use
 inline constexpr std::size_t kConfigBytes = 1024 * 1024;   // data of a ConfigMap or Secret
@@ -45,6 +46,7 @@ inline constexpr std::uint64_t kCelMatchCost = 2'500'000;  // match conditions o
 inline constexpr std::uint64_t kCelRuleEstimate = 10'000'000;  // estimated, one rule
 inline constexpr std::uint64_t kCelSchemaEstimate = 100'000'000;  // estimated, one definition
 inline constexpr std::size_t kCelMessageBytes = 5 * 1024;  // made by a messageExpression
+inline constexpr std::size_t kCelAnnotationBytes = 10 * 1024;  // made by an auditAnnotation
 inline constexpr std::size_t kCelTypeParts = 500;          // of a type written out
 inline constexpr std::size_t kCelTypeSteps = 10'000;       // of comparing two types
 // Values may share parts: written out they can be exponentially larger than what they take.
@@ -97,6 +99,8 @@ inline constexpr std::size_t kHistoryGaps = 16;            // bridged failures r
 inline constexpr std::size_t kFramedEvents = 4096;         // newest events that keep their frames
 inline constexpr auto kHistoryTrim = 10s;                  // between looks for old events
 inline constexpr std::size_t kTrimBytes = 8 * 1024 * 1024;  // worth asking the allocator for
+inline constexpr std::size_t kThinnedLeast = 1000;         // elements a container must have had, and
+inline constexpr std::size_t kThinnedMost = 50'000;        // may have left, to be put together anew
 inline constexpr std::size_t kUndecodableLogged = 256;     // keys named in the log, then silence
 inline constexpr auto kEtcdTimeout = 5s;                   // of one call; elections take 1-3 s
 inline constexpr auto kEtcdAttempt = 2s;                   // of a read at one of several members
@@ -117,7 +121,10 @@ inline constexpr int kAllocatorTop = 512 * 1024;           // kept free at the e
 inline constexpr int kAllocatorArenas = 4;                 // each keeps holes of its own
 
 // Server.
-inline constexpr std::size_t kWorkers = 16;                // threads that may block
+inline constexpr std::size_t kWorkers = 32;                // requests under way that may wait
+inline constexpr std::size_t kCarriers = 2;                // threads that carry them, at least
+inline constexpr std::size_t kResumedInTurn = 4;           // that go on for each new one that waits
+inline constexpr std::size_t kFiberStack = 8 * 1024 * 1024;  // as a thread's; what is used counts
 inline constexpr std::size_t kWorkerQueue = 4096;          // requests waiting; more is 429
 inline constexpr auto kRequestTimeout = 60s;
 inline constexpr std::size_t kPendingEvictions = 2000;     // not yet counted by a controller
@@ -157,6 +164,7 @@ inline constexpr std::size_t kStreamBlock = 16'000;        // same, HTTP/1.1 str
 inline constexpr std::size_t kWriteTurn = 64 * 1024;       // written before others get a turn
 inline constexpr std::size_t kGzipBytes = 128 * 1024;      // smaller bodies go out as they are
 inline constexpr std::size_t kGzipQueue = 64;              // bodies waiting; more go uncompressed
+inline constexpr auto kEventGather = 10ms;                 // events that follow another closely wait
 inline constexpr auto kStreamStall = 30s;                  // reader takes nothing, stream is open
 inline constexpr auto kStreamEndStall = 500ms;             // to catch up, or take the rest of a watch
 inline constexpr auto kLinger = 5s;                        // for the peer to close after we did
@@ -201,6 +209,7 @@ inline constexpr auto kAuditRetry = 1s;                    // between tries to o
 
 // Fairness between workspaces.
 inline constexpr std::size_t kHeavyList = 500;             // objects; longer lists wait their turn
+inline constexpr std::size_t kTermsUnderLock = 64;         // of a selector; lists ask longer ones beside the lock
 inline constexpr std::size_t kWorkspaceShare = 2;          // a workspace holds 1/2 of the workers
 
 // Admission, and calls to addresses that users wrote down.

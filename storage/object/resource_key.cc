@@ -15,7 +15,7 @@ std::string_view GroupSegment(const std::string& group) {
 }
 
 bool IsSegment(std::string_view text) {
-  if (text.empty() || text == "." || text == ".." || text.size() > limits::kNameBytes) return false;
+  if (text.empty() || text == "." || text == ".." || text.size() > limits::kSegmentBytes) return false;
   for (char c : text) {
     if (c == '/' || static_cast<unsigned char>(c) < 0x20) return false;
   }

@@ -6,36 +6,10 @@
 
 #include "storage/object/json.h"
 #include "storage/object/json_path.h"
-#include "storage/object/limits.h"
+#include "storage/object/label_key.h"
 
 namespace mailroom {
 namespace {
-
-bool IsAlnum(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-bool IsNameText(std::string_view text) {
-  if (text.empty() || !IsAlnum(text.front()) || !IsAlnum(text.back())) return false;
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return IsAlnum(c) || c == '-' || c == '_' || c == '.'; });
-}
-
-bool IsSubdomain(std::string_view text) {
-  auto lower = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  if (text.empty() || text.size() > limits::kNameBytes) return false;
-  std::size_t start = 0;
-  while (start <= text.size()) {
-    std::size_t dot = std::min(text.find('.', start), text.size());
-    std::string_view label = text.substr(start, dot - start);
-    if (label.empty() || !lower(label.front()) || !lower(label.back())) return false;
-    for (char c : label) {
-      if (!lower(c) && c != '-') return false;
-    }
-    start = dot + 1;
-  }
-  return true;
-}
 
 std::optional<std::int64_t> Integer(std::string_view text) {
   std::int64_t value = 0;
@@ -47,32 +21,9 @@ std::optional<std::int64_t> Integer(std::string_view text) {
 }  // namespace
 
 std::string CheckLabelKey(std::string_view key) {
-  std::string_view name = key;
-  if (std::size_t slash = key.find('/'); slash != std::string_view::npos) {
-    std::string_view prefix = key.substr(0, slash);
-    name = key.substr(slash + 1);
-    if (prefix.empty()) return "prefix part must be non-empty";
-    if (name.find('/') != std::string_view::npos) {
-      return "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must "
-             "start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or "
-             "'123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') "
-             "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
-    }
-    if (!IsSubdomain(prefix)) {
-      return "prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
-             "characters, '-' or '.', and must start and end with an alphanumeric character (e.g. "
-             "'example.com', regex used for validation is "
-             "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-    }
-  }
-  if (name.empty()) return "name part must be non-empty";
-  if (name.size() > 63) return "name part must be no more than 63 bytes";
-  if (!IsNameText(name)) {
-    return "name part must consist of alphanumeric characters, '-', '_' or '.', and must start "
-           "and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', "
-           "regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-  }
-  return "";
+  std::string out;
+  for (const std::string& fault : LabelKeyFaults(key)) out += (out.empty() ? "" : "; ") + fault;
+  return out;
 }
 
 std::string CheckLabelValue(std::string_view value) {
@@ -128,7 +79,7 @@ struct LabelSelectorParser {
       return Unexpected(token, "identifier");
     }
     if (std::string problem = CheckLabelKey(token); !problem.empty()) {
-      return BadRequest("unable to parse requirement: key: Invalid value: " + Quoted(token) + ": " +
+      return BadRequest("unable to parse requirement: <nil>: Invalid value: " + Quoted(token) + ": " +
                         problem);
     }
     return std::string(token);
@@ -275,14 +226,26 @@ bool LabelSelector::Test(const Requirement& requirement, const std::string_view*
 }
 
 bool LabelSelector::Matches(const LabelViews& labels) const {
+  // Of few, most keys differ in length already, so that their text is not looked at.
+  constexpr std::size_t kFew = 16;
   return std::all_of(requirements_.begin(), requirements_.end(), [&](const Requirement& r) {
-    auto it = std::lower_bound(labels.begin(), labels.end(), std::string_view(r.key),
-                               [](const auto& label, std::string_view key) {
-                                 return label.first < key;
-                               });
-    const bool present = it != labels.end() && it->first == r.key;
-    return Test(r, present ? &it->second : nullptr);
+    const std::string_view key = r.key;
+    const auto it = labels.size() <= kFew
+                        ? std::find_if(labels.begin(), labels.end(),
+                                       [&](const auto& label) { return label.first == key; })
+                        : std::lower_bound(labels.begin(), labels.end(), key,
+                                           [](const auto& label, std::string_view wanted) {
+                                             return label.first < wanted;
+                                           });
+    const bool there = it != labels.end() && it->first == key;
+    return Test(r, there ? &it->second : nullptr);
   });
+}
+
+std::size_t LabelSelector::terms() const {
+  std::size_t count = 0;
+  for (const Requirement& r : requirements_) count += 1 + r.values.size();
+  return count;
 }
 
 bool LabelSelector::MatchesJson(const Json& labels) const {

@@ -30,6 +30,8 @@ class LabelSelector {
   // Against the members of a JSON object of strings (metadata.labels); null means no labels.
   bool MatchesJson(const Json& labels) const;
   bool empty() const { return requirements_.empty(); }
+  // Keys and values that labels are compared with, all together.
+  std::size_t terms() const;
   std::string ToString() const;
 
  private:

@@ -32,6 +32,23 @@ TEST(LabelSelector, Matches) {
   }
 }
 
+TEST(LabelSelector, MatchesAmongManyLabelsToo) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 26; ++i) texts.push_back(std::string("k") + static_cast<char>('a' + i));
+  LabelViews many;
+  for (const std::string& text : texts) many.emplace_back(text, text);
+  for (const auto& [text, want] : std::initializer_list<std::pair<const char*, bool>>{
+           {"ka=ka", true}, {"kz=kz", true}, {"km!=km", false}, {"!k", true}, {"!kzz", true},
+           {"kmm", false}, {"kb in (ka,kb)", true}, {"!ka", false}}) {
+    EXPECT_EQ(LabelSelector::Parse(text)->Matches(many), want) << text;
+  }
+}
+
+TEST(LabelSelector, CountsItsTerms) {
+  EXPECT_EQ(LabelSelector().terms(), 0u);
+  EXPECT_EQ(LabelSelector::Parse("a,!b,c in (d,e)")->terms(), 5u);
+}
+
 TEST(LabelSelector, RefusesBadGrammar) {
   for (const char* text : {",", "a,", "a b", "a in b", "a in (b", "a=b=c", "=b", "a>x", "a!", "!!a",
                            "a in ()x", "-a", "a=-b", "a/b/c", "/a", "a=(b)"}) {

@@ -1,4 +1,4 @@
-#include "apiserver/process_memory.h"
+#include "storage/object/process_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-namespace mailroom::apiserver {
+namespace mailroom {
 namespace {
 
 // KiB of code that is mapped now.
@@ -28,11 +28,11 @@ long ResidentCode() {
 
 TEST(ProcessMemory, CodeComesBackWhenItIsNeeded) {
   const long before = ResidentCode();
-  ForgetStartUp();
+  ForgetCode();
   const long after = ResidentCode();
   EXPECT_LT(after, before);
   EXPECT_GT(after, 0) << "this very code";
 }
 
 }  // namespace
-}  // namespace mailroom::apiserver
+}  // namespace mailroom

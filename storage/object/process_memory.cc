@@ -1,4 +1,4 @@
-#include "apiserver/process_memory.h"
+#include "storage/object/process_memory.h"
 
 #include <malloc.h>
 #include <sys/mman.h>
@@ -10,8 +10,13 @@
 #include <string_view>
 
 #include "storage/object/limits.h"
+#include "storage/object/rest.h"
 
-namespace mailroom::apiserver {
+// jemalloc's, where it is linked.
+extern "C" int mallctl(const char* name, void* old, std::size_t* old_size, void* given,
+                       std::size_t given_size) __attribute__((weak));
+
+namespace mailroom {
 
 void TuneAllocator() {
   mallopt(M_MMAP_THRESHOLD, limits::kAllocatorBlock);
@@ -19,7 +24,7 @@ void TuneAllocator() {
   mallopt(M_ARENA_MAX, limits::kAllocatorArenas);
 }
 
-void ForgetStartUp() {
+void ForgetCode() {
   std::ifstream maps("/proc/self/maps");
   // A line is `first-last rights offset device inode file`. Code is never written to, so nothing is
   // lost with it; other read-only pages may have been relocated.
@@ -34,4 +39,23 @@ void ForgetStartUp() {
   }
 }
 
-}  // namespace mailroom::apiserver
+bool& HasWorked() {
+  thread_local bool worked = true;
+  return worked;
+}
+
+void ReturnOwnFreed() {
+  if (mallctl != nullptr) (void)mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
+}
+
+void ReturnFreed() {
+  ReturnOwnFreed();
+  if (mallctl != nullptr) {
+    (void)mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0);  // 4096: all of them
+  } else {
+    malloc_trim(0);
+  }
+  ForgetCode();
+}
+
+}  // namespace mailroom
