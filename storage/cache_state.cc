@@ -50,7 +50,9 @@ void CacheState::Release(Collection& collection) {
 }
 
 void CacheState::CountObject(const Workspace& workspace, int step) {
+  objects_ += step;
   if (step > 0) {
+    thinned_objects_.Grown(objects_);
     ++counts_[workspace.name()];
     return thinned_.Grown(counts_.size());
   }
@@ -251,6 +253,22 @@ std::vector<SubscriptionPtr> CacheState::AllSubscribers() const {
     for (const auto& [workspace, collection] : branch->collections) copy(collection->audience);
   }
   return all;
+}
+
+bool CacheState::Scattered(std::int64_t second) {
+  if (thinned_objects_.Now(objects_)) scattered_since_ = second;
+  if (scattered_since_ == 0) return false;
+  if (second < scattered_since_ + (limits::kHistoryAge + limits::kHistoryTrim).count()) return false;
+  scattered_since_ = 0;
+  return true;
+}
+
+void CacheState::Exchange(const CollectionName& name, const ObjectPtr& known, ObjectPtr copy) {
+  Collection* collection = FindCollection(name.workspace, name.resource);
+  if (collection == nullptr) return;
+  const auto it = collection->objects.find(known);
+  if (it == collection->objects.end() || *it != known) return;
+  const_cast<ObjectPtr&>(*it) = std::move(copy);  // compares equal
 }
 
 void CacheState::VisitAll(

@@ -64,6 +64,11 @@ class CacheState {
   void Unsubscribe(const Scope& scope, const SubscriptionPtr& subscription);
   std::vector<SubscriptionPtr> AllSubscribers() const;
   void Measure(CacheStats& stats) const;
+  // Nearly all objects have gone, and so has what history knew of them: what is left should be
+  // replaced by copies that lie together. True once; asked at each look for old events.
+  bool Scattered(std::int64_t second);
+  // Replaces an object by its copy, unless it has changed or gone.
+  void Exchange(const CollectionName& name, const ObjectPtr& known, ObjectPtr copy);
   // Calls visit for every object.
   void VisitAll(const std::function<void(const CollectionName&, const ObjectPtr&)>& visit) const;
 
@@ -90,6 +95,9 @@ class CacheState {
   std::unordered_map<GroupResource, std::unique_ptr<ResourceBranch>> branches_;
   std::unordered_map<std::string, std::size_t> counts_;  // objects by workspace
   Thinned thinned_;                                      // of these
+  std::size_t objects_ = 0;
+  Thinned thinned_objects_;
+  std::int64_t scattered_since_ = 0;  // when most had gone; 0: not
   std::unordered_map<std::string, std::unique_ptr<Audience>>
       wide_;  // of every resource, by workspace; "" for all workspaces
   Revision applied_;

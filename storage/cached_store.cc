@@ -8,6 +8,7 @@
 
 #include "storage/cache_state.h"
 #include "storage/decoder.h"
+#include "storage/gather.h"
 #include "storage/loader.h"
 #include "storage/object/clock.h"
 #include "storage/object/limits.h"
@@ -388,7 +389,8 @@ void River::ForgetOldEvents() {
     std::unique_lock lock(guarded_->lock);
     bytes = guarded_->state.ForgetEvents(Second() - limits::kHistoryAge.count());
   }
-  if (trim_rule_.Due(bytes, std::chrono::seconds(Second()))) ReturnFreed();
+  const bool moved = GatherScattered(*guarded_, Second());
+  if (trim_rule_.Due(bytes, std::chrono::seconds(Second())) || moved) ReturnFreed();
 }
 
 CacheStats River::Stats() const {

@@ -3,6 +3,8 @@
 
 #include "storage/cache_state.h"
 #include "storage/cached_store_testing.h"
+#include "storage/gather.h"
+#include "storage/object/limits.h"
 #include "storage/revision_map.h"
 
 namespace mailroom::storage {
@@ -46,8 +48,6 @@ TEST(RevisionMapSettles, FindsWhatIsLeft) {
 
 class CacheStateSettles : public ::testing::Test {
  protected:
-  CacheStateSettles() : state_(1'000'000, 1 << 30) {}
-
   void Put(std::uint64_t i, const std::string& value) { Change(i, Encoded(PlaceOf(i), value)); }
   void Change(std::uint64_t i, const SharedBytes& bytes) {
     const Revision revision = state_.applied().Next();
@@ -72,7 +72,8 @@ class CacheStateSettles : public ::testing::Test {
   }
   static Place PlaceOf(std::uint64_t i) { return {Name(i), "n", "x"}; }
 
-  CacheState state_;
+  GuardedState guarded_{1'000'000, 1 << 30};
+  CacheState& state_ = guarded_.state;
   std::int64_t second_ = 1;
 };
 
@@ -108,6 +109,42 @@ TEST_F(CacheStateSettles, ListsAndTellsOfWhatIsLeft) {
   state_.ForgetEvents(4);
   EXPECT_EQ(state_.Find(PlaceOf(200).key()), nullptr);
   EXPECT_EQ(ValueOf(*state_.Find(PlaceOf(100).key())), "again");
+}
+
+TEST_F(CacheStateSettles, GathersTheObjectsThatAreLeft) {
+  for (std::uint64_t i = 0; i < kMany; ++i) Put(i, std::to_string(i));
+  EXPECT_FALSE(GatherScattered(guarded_, 1)) << "all are there";
+  for (std::uint64_t i = 0; i < kMany; ++i) {
+    if (!Stays(i)) Change(i, nullptr);
+  }
+  const ObjectPtr before = state_.Find(PlaceOf(100).key());
+  const std::int64_t forgotten = 2 + (limits::kHistoryAge + limits::kHistoryTrim).count();
+  EXPECT_FALSE(GatherScattered(guarded_, 2)) << "history knows what has gone";
+  EXPECT_FALSE(GatherScattered(guarded_, forgotten - 1));
+  EXPECT_TRUE(GatherScattered(guarded_, forgotten));
+  EXPECT_FALSE(GatherScattered(guarded_, forgotten + 1)) << "once is enough";
+  const ObjectPtr after = state_.Find(PlaceOf(100).key());
+  EXPECT_NE(after, before);
+  EXPECT_EQ(after->bytes(), before->bytes());
+  EXPECT_EQ(after->revision(), before->revision());
+  Selection selection{{Workspace(), kConfigMaps, ""}, 0, ""};
+  ASSERT_TRUE(state_.Select(state_.applied(), 0, selection).ok());
+  EXPECT_EQ(selection.entries.size(), kMany / 100);
+  Put(100, "again");
+  EXPECT_EQ(ValueOf(*state_.Find(PlaceOf(100).key())), "again");
+}
+
+// Between the copy and the exchange the object may have changed, or gone.
+TEST_F(CacheStateSettles, ExchangesOnlyWhatIsThere) {
+  Put(1, "old");
+  const ObjectPtr old = state_.Find(PlaceOf(1).key());
+  Put(1, "new");
+  const CollectionName name{Workspace(Name(1)), kConfigMaps};
+  state_.Exchange(name, old, old->AtRevision(old->revision()));
+  EXPECT_EQ(ValueOf(*state_.Find(PlaceOf(1).key())), "new");
+  Change(1, nullptr);
+  state_.Exchange(name, old, old->AtRevision(old->revision()));
+  EXPECT_EQ(state_.Find(PlaceOf(1).key()), nullptr);
 }
 
 }  // namespace

@@ -84,14 +84,17 @@ class Cache {
     std::lock_guard lock(mutex_);
     return objects_.size();
   }
-  ObjectPtr Put(const ObjectKey& key, const ObjectPtr& now) {
+  // `thinned` is set when little is left of much.
+  ObjectPtr Put(const ObjectKey& key, const ObjectPtr& now, bool& thinned) {
     std::lock_guard lock(mutex_);
     ObjectPtr before = PutInto(objects_, key, now);
-    if (thinned_.Now(objects_.size())) PutTogether(objects_);
+    thinned = thinned_.Now(objects_.size());
+    if (thinned) PutTogether(objects_);
     return before;
   }
-  // The cache becomes `fresh`; returns what that changed.
-  std::vector<Change> Replace(KnownSet fresh) {
+  // The cache becomes `fresh`; returns what that changed, and with `moved` what is the same state
+  // in another place, too.
+  std::vector<Change> Replace(KnownSet fresh, bool moved) {
     std::vector<Change> changes;
     std::lock_guard lock(mutex_);
     for (const Known& before : objects_) {
@@ -101,7 +104,8 @@ class Cache {
       const auto known = objects_.find(now);
       const ObjectPtr before = known == objects_.end() ? nullptr : known->object;
       const bool same = before != nullptr && before->bytes() == now.object->bytes();
-      if (!same) changes.push_back({KeyOf(now), {before, now.object}});
+      const bool told = !same || (moved && before != now.object);
+      if (told) changes.push_back({KeyOf(now), {before, now.object}});
     }
     objects_.swap(fresh);
     thinned_.Grown(objects_.size());
@@ -177,6 +181,7 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
   void OnObject(const WatchedObject& event) override {
     const auto self = shared_from_this();
     std::lock_guard run(run_mutex_);
+    shares_objects_ = true;
     if (!stopped_) TakeEvent(EventOf(event));
   }
 
@@ -293,7 +298,8 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
 
   // The gathered objects are the state at resource_version_. False when a handler stopped this.
   bool TakeState() {
-    for (const auto& [key, change] : cache_.Replace(std::exchange(gathered_, {}))) {
+    const bool moved = std::exchange(refreshing_, false);
+    for (const auto& [key, change] : cache_.Replace(std::exchange(gathered_, {}), moved)) {
       handler_(key, change.first, change.second);
       if (stopped_) return false;
     }
@@ -330,10 +336,27 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
     if (event.type == WireEvent::Type::kBookmark) return true;
     const bool deleted = event.type == WireEvent::Type::kDeleted;
     const ObjectPtr now = deleted ? nullptr : event.item.second;
-    const ObjectPtr before = cache_.Put(event.item.first, now);
+    bool thinned = false;
+    const ObjectPtr before = cache_.Put(event.item.first, now, thinned);
+    if (thinned && shares_objects_) RefreshLater();
     const bool again = before != nullptr && now != nullptr && SameState(*before, *now);
     if (!again && (before != nullptr || now != nullptr)) handler_(event.item.first, before, now);
     return !stopped_;
+  }
+
+  // Little is left of much, and that lies among what has gone. The server puts it into few pages when
+  // its history has forgotten the rest (storage/gather.h); after that its places are asked for anew.
+  void RefreshLater() {
+    const std::uint64_t refresh = ++refresh_;
+    const auto settled = limits::kHistoryAge + 6 * limits::kHistoryTrim;
+    options_.client.transport().After(settled, [weak = weak_from_this(), refresh] {
+      const auto self = weak.lock();
+      if (self == nullptr) return;
+      std::lock_guard run(self->run_mutex_);
+      if (self->stopped_ || self->refresh_ != refresh || self->step_ != Step::kWatch) return;
+      self->refreshing_ = true;
+      self->Schedule(milliseconds(0), Step::kList);
+    });
   }
 
   // Where to resume. Over all workspaces many objects change in one revision (those of a workspace
@@ -415,6 +438,9 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
   bool stopped_ = false;
   Step step_ = Step::kList;
   std::uint64_t attempt_ = 0;
+  std::uint64_t refresh_ = 0;
+  bool refreshing_ = false;
+  bool shares_objects_ = false;  // with the server, which is in this process
   std::unique_ptr<OpenStream> stream_;
   int code_ = 0;
   std::string body_;
