@@ -1,5 +1,6 @@
 #include "apiserver/admission/plugins.h"
 
+#include "apiserver/admission/pod_security.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::admission {
@@ -39,7 +40,7 @@ bool Looks(const Plugin& plugin, const openapi::ResourceType& type,
 
 const std::vector<std::string>& PluginNames() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> out;
+    std::vector<std::string> out = {kPodSecurity};
     for (const Plugin& plugin : Plugins()) {
       if (out.empty() || out.back() != plugin.name) out.emplace_back(plugin.name);
     }
