@@ -88,8 +88,7 @@ class Chain final : public Admission {
     return changed;
   }
   bool PluginsSee(const Attributes& attributes, const Json* object) const {
-    return object != nullptr && attributes.subresource.empty() &&
-           PluginsConcern(*attributes.type, disabled_);
+    return object != nullptr && admission::PluginsSee(attributes, disabled_);
   }
   // What the built-in plugins fill in; true when it was anything.
   Result<bool> ApplyBuiltins(const Attributes& attributes, Json* object) const {
