@@ -28,13 +28,13 @@ Admit::Admit(Call& call, const WriteOptions& options, Operation operation)
     : call_(call), operation_(operation), dry_run_(options.dry_run), name_(call.info.name),
       field_manager_(options.field_manager), live_(IsLive(call)),
       wanted_(live_ && !IsOwn(call) &&
-              call.hub.admission->Concerns(call.info.workspace, *call.type)) {}
+              call.hub.admission->Concerns(call.info.workspace, *call.type, call.info.ns)) {}
 
 Admit::Admit(Call& call, const DeleteRequest& request, std::string name)
     : call_(call), operation_(Operation::kDelete), dry_run_(request.dry_run),
       name_(std::move(name)), delete_request_(&request), live_(IsLive(call)),
       wanted_(live_ && !IsOwn(call) &&
-              call.hub.admission->Concerns(call.info.workspace, *call.type)) {}
+              call.hub.admission->Concerns(call.info.workspace, *call.type, call.info.ns)) {}
 
 Admit& Admit::OfKind(GroupVersionKind kind) {
   kind_ = std::move(kind);

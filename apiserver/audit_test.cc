@@ -273,6 +273,63 @@ rules: [{level: Metadata}])", [&](TestHub& hub) {
   EXPECT_EQ((*failures)[0]["binding"], "here");
 }
 
+TEST_F(Recorded, PodSecurityIsNoted) {
+  const std::string prefix = "pod-security.kubernetes.io/";
+  const auto events = Record(R"(
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules: [{level: Metadata, verbs: [create], resources: [{resources: [pods, podtemplates]}]}]
+)", [&](TestHub& hub) {
+    const std::string ws = hub.NewWorkspace("c1", "cluster") + "/api/v1/namespaces";
+    auto make = [&](const std::string& ns, const char* kind, const Json& spec, const Json& labels) {
+      Json full = Json::object();
+      for (const auto& [key, value] : labels.items()) full[prefix + key] = value;
+      hub.Do("POST", ws, {{"metadata", {{"name", ns}}}});
+      hub.Do("PATCH", ws + "/" + ns + "/status", {{"metadata", {{"labels", full}}}},
+             "application/merge-patch+json");
+      Json all = {{"containers", Json::array({{{"name", "c"}, {"image", "i"}}})}};
+      all.update(spec);
+      Json object = {{"metadata", {{"name", "x"}}}, {"spec", all}};
+      const bool pod = std::string_view(kind) == "pods";
+      if (!pod) object = {{"metadata", {{"name", "x"}}}, {"template", {{"spec", all}}}};
+      return hub.Do("POST", ws + "/" + ns + "/" + kind, object).code;
+    };
+    const Json bad = {{"hostPID", true}}, good = Json::object();
+    EXPECT_EQ(make("a", "pods", bad, Json::object()), 201);
+    EXPECT_EQ(make("b", "pods", bad, {{"audit", "baseline"}, {"audit-version", "v1.9"}}), 201);
+    EXPECT_EQ(make("c", "pods", bad, {{"audit", "baseline"}, {"enforce", "baseline"}}), 403);
+    EXPECT_EQ(make("d", "pods", good, {{"enforce", "baseline"}, {"warn", "low"}}), 201);
+    EXPECT_EQ(make("e", "podtemplates", bad, {{"audit", "baseline"}, {"enforce", "baseline"}}), 201);
+    EXPECT_EQ(make("f", "podtemplates", bad, Json::object()), 201);
+  });
+  std::vector<Json> noted;
+  for (const Json& event : events) {
+    Json own = Json::object();
+    for (const auto& [key, value] : event["annotations"].items()) {
+      if (key.starts_with(prefix)) own[key.substr(prefix.size())] = value;
+    }
+    noted.push_back(own);
+  }
+  auto violates = [](const std::string& level) {
+    return "would violate PodSecurity \"" + level + "\": host namespaces (hostPID=true)";
+  };
+  const std::string allowed = "privileged:latest";
+  ASSERT_EQ(noted.size(), 6u) << whole_;
+  EXPECT_EQ(noted[0], (Json{{"enforce-policy", allowed}}));
+  EXPECT_EQ(noted[1], (Json{{"enforce-policy", allowed},
+                            {"audit-violations", violates("baseline:v1.9")}}));
+  EXPECT_EQ(noted[2], (Json{{"enforce-policy", "baseline:latest"},
+                            {"audit-violations", violates("baseline:latest")}}));
+  EXPECT_EQ(noted[3],
+            (Json{{"enforce-policy", "baseline:latest"},
+                  {"error", "Failed to parse policy: metadata.labels[pod-security.kubernetes.io/warn]: "
+                            "Invalid value: \"low\": must be one of privileged, baseline, "
+                            "restricted"}}));
+  EXPECT_EQ(noted[4], (Json{{"audit-violations", violates("baseline:latest")}}));
+  EXPECT_EQ(noted[5], Json::object());
+}
+
 TEST_F(Recorded, FilesAreTurnedOver) {
   {
     auto log = AuditLog::Open({.path = Path(), .file_bytes = 1000, .files = 3});

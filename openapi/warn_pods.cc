@@ -176,6 +176,8 @@ void WarnAboutProfiles(const Subject& subject, const Json& container) {
       !subject.Annotated(armor)) {
     return;
   }
+  // Of a pod for Windows nobody reads it.
+  if (subject.path.empty() && StringAt(subject.spec, {"os", "name"}) == "windows") return;
   const Json* whole = Find(subject.spec, {"securityContext", "appArmorProfile"});
   if (whole != nullptr && !subject.path.empty() &&
       *whole == ArmorOf(StringAt(subject.pod, {"metadata", "annotations", armor}))) {

@@ -2,6 +2,7 @@
 
 #include "apiserver/admission/configurations.h"
 #include "apiserver/admission/limit_range.h"
+#include "apiserver/admission/pod_security.h"
 #include "apiserver/admission/policies.h"
 #include "apiserver/admission/quota.h"
 #include "apiserver/admission/webhooks.h"
@@ -16,12 +17,15 @@ class Chain final : public Admission {
  public:
   Chain(const storage::CachedStore& store, const Options& options)
       : store_(store), clock_(options.clock), disabled_(options.disabled),
-        configurations_(store), client_(options.webhooks) {}
+        secures_pods_(!disabled_.contains(kPodSecurity)), configurations_(store),
+        client_(options.webhooks) {}
 
-  bool Concerns(const Workspace& workspace, const openapi::ResourceType& type) override {
+  bool Concerns(const Workspace& workspace, const openapi::ResourceType& type,
+                const std::string& ns) override {
     if (IsExempt(type)) return false;
     return PluginsConcern(type, disabled_) || configurations_.Of(workspace) != nullptr ||
-           store_.LastChange(workspace, kLimitRanges) != Revision();
+           store_.LastChange(workspace, kLimitRanges) != Revision() ||
+           (secures_pods_ && PodSecurityConcerns(store_, workspace, type, ns));
   }
 
   void Forget(const Workspace& workspace) override { configurations_.Forget(workspace); }
@@ -41,6 +45,9 @@ class Chain final : public Admission {
 
   Result<void> Validate(Attributes& attributes, const Json* object) override {
     TRY(CheckLimitRanges(attributes, object));
+    if (secures_pods_ && object != nullptr) {
+      TRY(CheckPodSecurity(store_, clock_, attributes, *object));
+    }
     if (PluginsSee(attributes, object)) {
       TRY(ValidateByPlugins({store_, attributes}, disabled_, *object));
     }
@@ -81,8 +88,7 @@ class Chain final : public Admission {
     return changed;
   }
   bool PluginsSee(const Attributes& attributes, const Json* object) const {
-    return object != nullptr && attributes.subresource.empty() &&
-           PluginsConcern(*attributes.type, disabled_);
+    return object != nullptr && admission::PluginsSee(attributes, disabled_);
   }
   // What the built-in plugins fill in; true when it was anything.
   Result<bool> ApplyBuiltins(const Attributes& attributes, Json* object) const {
@@ -121,6 +127,7 @@ class Chain final : public Admission {
   const storage::CachedStore& store_;
   const Clock& clock_;
   const DisabledPlugins disabled_;
+  const bool secures_pods_;
   Configurations configurations_;
   WebhookClient& client_;
 };

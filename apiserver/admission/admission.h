@@ -24,8 +24,10 @@ class Admission {
   static std::unique_ptr<Admission> Make(const storage::CachedStore& store, Options options);
   virtual ~Admission() = default;
 
-  // True when anything might concern this write; otherwise the rest need not be called.
-  virtual bool Concerns(const Workspace& workspace, const openapi::ResourceType& type) = 0;
+  // True when anything might concern a write in that namespace; otherwise the rest need not be
+  // called.
+  virtual bool Concerns(const Workspace& workspace, const openapi::ResourceType& type,
+                        const std::string& ns) = 0;
   // May change the object (null for a delete); true when it did.
   virtual Result<bool> Mutate(Attributes& attributes, Json* object) = 0;
   virtual Result<void> Validate(Attributes& attributes, const Json* object) = 0;

@@ -7,6 +7,7 @@ namespace {
 
 const GroupResource kStorageClasses{"storage.k8s.io", "storageclasses"};
 const GroupResource kIngressClasses{"networking.k8s.io", "ingressclasses"};
+constexpr const char* kClassAnnotation = "volume.beta.kubernetes.io/storage-class";
 
 // Of the classes marked as the default the newest, and of those the first by name; "" for none.
 std::string DefaultName(const PluginCall& call, const GroupResource& resource,
@@ -26,6 +27,13 @@ std::string DefaultName(const PluginCall& call, const GroupResource& resource,
   return name;
 }
 
+// The class of a claim; the annotation is older, and comes first.
+std::string ClassOf(const Json& claim) {
+  const Json* older = Find(claim, {"metadata", "annotations", kClassAnnotation});
+  return older != nullptr ? StringAt(claim, {"metadata", "annotations", kClassAnnotation})
+                          : StringAt(claim, {"spec", "storageClassName"});
+}
+
 std::string StorageRequest(const Json& claim) {
   return StringAt(claim, {"spec", "resources", "requests", "storage"});
 }
@@ -34,7 +42,7 @@ std::string StorageRequest(const Json& claim) {
 
 Result<void> SetStorageClass(const PluginCall& call, Json& claim) {
   if (!call.creates() || Find(claim, {"spec", "storageClassName"}) != nullptr ||
-      Find(claim, {"metadata", "annotations", "volume.beta.kubernetes.io/storage-class"})) {
+      Find(claim, {"metadata", "annotations", kClassAnnotation})) {
     return Ok();
   }
   const std::string name =
@@ -64,8 +72,9 @@ Result<void> CheckResize(const PluginCall& call, const Json& claim) {
   if (StringAt(old, {"status", "phase"}) != "Bound") {
     return Refuse(call.attributes, "Only bound persistent volume claims can be expanded");
   }
-  const std::string name = StringAt(claim, {"spec", "storageClassName"});
-  const Json found = name.empty() ? Json() : call.Find(kStorageClasses, name);
+  const std::string name = ClassOf(claim);
+  const bool kept = !name.empty() && name == ClassOf(old);
+  const Json found = kept ? call.Find(kStorageClasses, name) : Json();
   if (BoolAt(found, {"allowVolumeExpansion"})) return Ok();
   return Refuse(call.attributes,
                 "only dynamically provisioned pvc can be resized and the storageclass that "

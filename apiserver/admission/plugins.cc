@@ -1,5 +1,6 @@
 #include "apiserver/admission/plugins.h"
 
+#include "apiserver/admission/pod_security.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::admission {
@@ -10,11 +11,14 @@ struct Plugin {
   GroupResource resource;
   Result<void> (*mutate)(const PluginCall& call, Json& object) = nullptr;
   Result<void> (*validate)(const PluginCall& call, const Json& object) = nullptr;
+  const char* subresource = "";
 };
 
 const std::vector<Plugin>& Plugins() {
   static const std::vector<Plugin> plugins = {
-      {"ServiceAccount", {"", "pods"}, GiveServiceAccount},
+      {"ServiceAccount", {"", "pods"}, GiveServiceAccount, CheckServiceAccount},
+      {"ServiceAccount", {"", "pods"}, nullptr, CheckLaterContainers, "ephemeralcontainers"},
+      {"TaintNodesByCondition", {"", "nodes"}, TaintNode},
       {"Priority", {"", "pods"}, SetPriority},
       {"Priority", {"scheduling.k8s.io", "priorityclasses"}, nullptr, CheckPriorityClass},
       {"DefaultTolerationSeconds", {"", "pods"}, AddTolerations},
@@ -26,6 +30,8 @@ const std::vector<Plugin>& Plugins() {
        nullptr,
        CheckCertificateSubject},
       {"DefaultIngressClass", {"networking.k8s.io", "ingresses"}, SetIngressClass},
+      {"PodTopologyLabels", {"", "pods"}, LabelPod},
+      {"PodTopologyLabels", {"", "pods"}, LabelBinding, nullptr, "binding"},
   };
   return plugins;
 }
@@ -35,11 +41,15 @@ bool Looks(const Plugin& plugin, const openapi::ResourceType& type,
   return plugin.resource == type.stored_as && !disabled.contains(plugin.name);
 }
 
+bool Looks(const Plugin& plugin, const Attributes& attributes, const DisabledPlugins& disabled) {
+  return plugin.subresource == attributes.subresource && Looks(plugin, *attributes.type, disabled);
+}
+
 }  // namespace
 
 const std::vector<std::string>& PluginNames() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> out;
+    std::vector<std::string> out = {kPodSecurity};
     for (const Plugin& plugin : Plugins()) {
       if (out.empty() || out.back() != plugin.name) out.emplace_back(plugin.name);
     }
@@ -74,10 +84,17 @@ bool PluginsConcern(const openapi::ResourceType& type, const DisabledPlugins& di
   return false;
 }
 
+bool PluginsSee(const Attributes& attributes, const DisabledPlugins& disabled) {
+  for (const Plugin& plugin : Plugins()) {
+    if (Looks(plugin, attributes, disabled)) return true;
+  }
+  return false;
+}
+
 Result<void> MutateByPlugins(const PluginCall& call, const DisabledPlugins& disabled,
                              Json& object) {
   for (const Plugin& plugin : Plugins()) {
-    if (plugin.mutate == nullptr || !Looks(plugin, *call.attributes.type, disabled)) continue;
+    if (plugin.mutate == nullptr || !Looks(plugin, call.attributes, disabled)) continue;
     TRY(plugin.mutate(call, object));
   }
   return Ok();
@@ -86,7 +103,7 @@ Result<void> MutateByPlugins(const PluginCall& call, const DisabledPlugins& disa
 Result<void> ValidateByPlugins(const PluginCall& call, const DisabledPlugins& disabled,
                                const Json& object) {
   for (const Plugin& plugin : Plugins()) {
-    if (plugin.validate == nullptr || !Looks(plugin, *call.attributes.type, disabled)) continue;
+    if (plugin.validate == nullptr || !Looks(plugin, call.attributes, disabled)) continue;
     TRY(plugin.validate(call, object));
   }
   return Ok();

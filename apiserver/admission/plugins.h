@@ -27,9 +27,11 @@ struct PluginCall {
 
 using DisabledPlugins = std::set<std::string>;  // by name
 
-// Whether any plugin looks at objects of the type.
+// Whether any plugin looks at objects of the type, or of a subresource of it.
 bool PluginsConcern(const openapi::ResourceType& type, const DisabledPlugins& disabled);
-// REQUIRES for both: a write of the resource itself, no subresource, and not a delete.
+// Whether any plugin looks at this very write.
+bool PluginsSee(const Attributes& attributes, const DisabledPlugins& disabled);
+// REQUIRES for both: not a delete.
 Result<void> MutateByPlugins(const PluginCall& call, const DisabledPlugins& disabled,
                              Json& object);
 Result<void> ValidateByPlugins(const PluginCall& call, const DisabledPlugins& disabled,
@@ -37,8 +39,13 @@ Result<void> ValidateByPlugins(const PluginCall& call, const DisabledPlugins& di
 // The names that may be disabled.
 const std::vector<std::string>& PluginNames();
 
-// ServiceAccount: the account a pod runs as, and the volume with its token.
+// ServiceAccount: the account a pod runs as, and the volume with its token; the Secrets it may use,
+// also in containers added later.
 Result<void> GiveServiceAccount(const PluginCall& call, Json& pod);
+Result<void> CheckServiceAccount(const PluginCall& call, const Json& pod);
+Result<void> CheckLaterContainers(const PluginCall& call, const Json& pod);
+// TaintNodesByCondition: a new node is not ready, until somebody says otherwise.
+Result<void> TaintNode(const PluginCall& call, Json& node);
 // Priority: the number behind priorityClassName; at most one class is the default.
 Result<void> SetPriority(const PluginCall& call, Json& pod);
 Result<void> CheckPriorityClass(const PluginCall& call, const Json& object);
@@ -54,5 +61,8 @@ Result<void> SetIngressClass(const PluginCall& call, Json& ingress);
 Result<void> CheckResize(const PluginCall& call, const Json& claim);
 // CertificateSubjectRestriction: nobody asks for a certificate that makes a master.
 Result<void> CheckCertificateSubject(const PluginCall& call, const Json& request);
+// PodTopologyLabels: the zone and region of the node a pod is made for, or bound to.
+Result<void> LabelPod(const PluginCall& call, Json& pod);
+Result<void> LabelBinding(const PluginCall& call, Json& binding);
 
 }  // namespace mailroom::admission

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "apiserver/admission/tolerations.h"
 #include "apiserver/client/certificate_request.h"
 #include "openapi/base64.h"
 #include "storage/object/json_path.h"
@@ -175,6 +176,38 @@ TEST_F(Plugins, ARuntimeClassAddsWhatItCosts) {
           "pod.spec.nodeSelector[sandbox] = no");
 }
 
+TEST_F(Plugins, ARuntimeClassMaySayLittle) {
+  const std::string mismatch =
+      "pods \"p\" is forbidden: pod rejected: Pod's Overhead doesn't match RuntimeClass's defined "
+      "Overhead";
+  Json empty = Object("node.k8s.io/v1", "RuntimeClass", "empty", {{"handler", "h"}});
+  empty["overhead"] = Json::object();
+  empty["scheduling"] = Json::object();
+  Make(kRuntimeClasses, empty);
+  const Json overhead = {{"cpu", "1"}};
+  Refused(kPods, Pod("p", {{"runtimeClassName", "empty"}, {"overhead", overhead}}), mismatch);
+  // Tolerations of the pod that others include go, by the class's leave.
+  const Json all = {{"key", "k"}, {"operator", "Exists"}};
+  const Json one = {{"key", "k"}, {"operator", "Equal"}, {"value", "v"}};
+  const Json plain = {{"key", "j"}, {"value", "v"}};
+  const Json made = Make(kPods, Pod("p", {{"runtimeClassName", "empty"},
+                                          {"tolerations", {one, all, plain, plain}}}));
+  const Json& tolerations = made["spec"]["tolerations"];
+  ASSERT_EQ(tolerations.size(), 4u) << tolerations;
+  EXPECT_EQ(tolerations[0], all);
+  EXPECT_EQ(tolerations[1], plain);
+}
+
+TEST_F(Plugins, TolerationsIncludeOthersByTheirWords) {
+  // Without an operator one includes what says Equal, and only that.
+  const Json silent = {{"key", "k"}, {"value", "v"}};
+  const Json equal = {{"key", "k"}, {"value", "v"}, {"operator", "Equal"}};
+  Json once = silent;
+  once["effect"] = "NoSchedule";
+  EXPECT_EQ(MergeTolerations(Json::array({silent}), Json::array({equal})), Json::array({silent}));
+  EXPECT_EQ(MergeTolerations(Json::array({silent}), Json::array({once})), Json::array({silent, once}));
+}
+
 TEST_F(Plugins, ClaimsGetTheDefaultClass) {
   auto claim = [](const std::string& name, const Json& spec = Json::object()) {
     Json all = {{"accessModes", {"ReadWriteOnce"}},
@@ -202,6 +235,14 @@ TEST_F(Plugins, ClaimsGetTheDefaultClass) {
   EXPECT_EQ(grow("b").body["message"],
             "persistentvolumeclaims \"b\" is forbidden: only dynamically provisioned pvc can be "
             "resized and the storageclass that provisions the pvc must support resize");
+  // The class is the one the annotation names, if there is one.
+  Json older = claim("c", {{"storageClassName", "none"}});
+  Set(older, {"metadata", "annotations", "volume.beta.kubernetes.io/storage-class"}, "fast");
+  Make(kClaims, older);
+  ASSERT_EQ(hub_.Do("PATCH", ws_ + kClaims + "/c/status", {{"status", {{"phase", "Bound"}}}},
+                    "application/merge-patch+json").code,
+            200);
+  EXPECT_EQ(grow("c").code, 200);
   const auto grown = grow("a");
   EXPECT_EQ(grown.code, 200) << grown.text;
 }

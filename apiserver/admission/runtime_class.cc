@@ -1,6 +1,7 @@
 #include "apiserver/admission/plugins.h"
 #include "apiserver/admission/resource_list.h"
 #include "apiserver/admission/tolerations.h"
+#include "openapi/validate_builtin.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::admission {
@@ -26,35 +27,43 @@ bool SameOverhead(const Json& pod, const Json& found) {
 }
 
 Result<void> SetOverhead(const PluginCall& call, const Json& found, Json& pod) {
-  const Json* fixed = Find(found, {"overhead", "podFixed"});
-  if (fixed == nullptr) return Ok();
-  if (Find(pod, {"spec", "overhead"}) != nullptr && !SameOverhead(pod, found)) {
+  if (Find(found, {"overhead"}) == nullptr) return Ok();
+  if (!ListAt(pod, {"spec", "overhead"}).empty() && !SameOverhead(pod, found)) {
     return Refuse(call.attributes, kMismatch);
   }
-  Set(pod, {"spec", "overhead"}, *fixed);
+  if (const Json* fixed = Find(found, {"overhead", "podFixed"})) {
+    Set(pod, {"spec", "overhead"}, *fixed);
+  } else {
+    Erase(pod, {"spec", "overhead"});
+  }
+  return Ok();
+}
+
+Result<void> Select(const PluginCall& call, const Json& wanted, Json& pod) {
+  const Json* given = Find(pod, {"spec", "nodeSelector"});
+  Json selector = given != nullptr && given->is_object() ? *given : Json::object();
+  for (const auto& [key, value] : wanted.items()) {
+    const auto own = selector.find(key);
+    if (own != selector.end() && *own != value) {
+      return Refuse(call.attributes,
+                    "conflict: runtimeClass.scheduling.nodeSelector[" + key + "] = " +
+                        value.get<std::string>() + "; pod.spec.nodeSelector[" + key + "] = " +
+                        own->get<std::string>());
+    }
+    selector[key] = value;
+  }
+  Set(pod, {"spec", "nodeSelector"}, std::move(selector));
   return Ok();
 }
 
 Result<void> SetScheduling(const PluginCall& call, const Json& found, Json& pod) {
-  if (const Json* wanted = Find(found, {"scheduling", "nodeSelector"})) {
-    const Json* given = Find(pod, {"spec", "nodeSelector"});
-    Json selector = given != nullptr && given->is_object() ? *given : Json::object();
-    for (const auto& [key, value] : wanted->items()) {
-      const auto own = selector.find(key);
-      if (own != selector.end() && *own != value) {
-        return Refuse(call.attributes,
-                      "conflict: runtimeClass.scheduling.nodeSelector[" + key + "] = " +
-                          value.get<std::string>() + "; pod.spec.nodeSelector[" + key + "] = " +
-                          own->get<std::string>());
-      }
-      selector[key] = value;
-    }
-    Set(pod, {"spec", "nodeSelector"}, std::move(selector));
-  }
-  if (const Json* more = Find(found, {"scheduling", "tolerations"})) {
-    const Json* own = Find(pod, {"spec", "tolerations"});
-    Set(pod, {"spec", "tolerations"}, MergeTolerations(own != nullptr ? *own : Json(), *more));
-  }
+  const Json* scheduling = Find(found, {"scheduling"});
+  if (scheduling == nullptr) return Ok();
+  if (const Json* wanted = Find(*scheduling, {"nodeSelector"})) TRY(Select(call, *wanted, pod));
+  // Those the pod came with are made few even where the class adds none.
+  Json merged = MergeTolerations(openapi::ArrayAt(pod, {"spec", "tolerations"}),
+                                 openapi::ArrayAt(*scheduling, {"tolerations"}));
+  if (!merged.empty()) Set(pod, {"spec", "tolerations"}, std::move(merged));
   return Ok();
 }
 
@@ -70,12 +79,11 @@ Result<void> ApplyRuntimeClass(const PluginCall& call, Json& pod) {
 Result<void> CheckOverhead(const PluginCall& call, const Json& pod) {
   if (!call.creates()) return Ok();
   const Json found = TRY(ClassOf(call, pod));
-  if (Find(found, {"overhead", "podFixed"}) != nullptr) {
+  if (Find(found, {"overhead"}) != nullptr) {
     if (SameOverhead(pod, found)) return Ok();
     return Refuse(call.attributes, kMismatch);
   }
-  const Json* given = Find(pod, {"spec", "overhead"});
-  if (given == nullptr || given->empty()) return Ok();
+  if (Find(pod, {"spec", "overhead"}) == nullptr) return Ok();
   return Refuse(call.attributes,
                 "pod rejected: Pod Overhead set without corresponding RuntimeClass defined "
                 "Overhead");

@@ -1,4 +1,5 @@
 #include "apiserver/admission/plugins.h"
+#include "apiserver/admission/service_account_secrets.h"
 #include "apiserver/auth/uid.h"
 #include "openapi/validate_builtin.h"
 #include "storage/object/json_path.h"
@@ -10,6 +11,39 @@ const GroupResource kServiceAccounts{"", "serviceaccounts"};
 constexpr const char* kMountPath = "/var/run/secrets/kubernetes.io/serviceaccount";
 constexpr const char* kVolume = "kube-api-access-";
 constexpr std::int64_t kTokenSeconds = 3607;  // as kube-apiserver: an hour, told apart
+constexpr const char* kDefault = "default";
+constexpr std::chrono::milliseconds kDefaultWait{1000};  // for the account of a new namespace
+
+bool IsMirror(const Json& pod) {
+  return Find(pod, {"metadata", "annotations", "kubernetes.io/config.mirror"}) != nullptr;
+}
+
+// The default account comes after its namespace, by another hand: a pod that is quicker waits.
+Json AwaitDefault(const PluginCall& call) {
+  const Deadline patience(Deadline::Clock::now() + call.attributes.deadline.Left(kDefaultWait));
+  for (;;) {
+    const Revision seen = call.store.applied();
+    Json account = call.FindHere(kServiceAccounts, kDefault);
+    if (!account.is_null() || patience.Passed()) return account;
+    if (!call.store.WaitFor(seen.Next(), patience.Left(kDefaultWait)).ok()) return account;
+  }
+}
+
+Result<Json> AccountOf(const PluginCall& call, const std::string& name) {
+  Json account = call.FindHere(kServiceAccounts, name);
+  if (account.is_null() && name == kDefault) account = AwaitDefault(call);
+  if (!account.is_null()) return account;
+  return Refuse(call.attributes, "error looking up service account " + call.attributes.ns + "/" +
+                                     name + ": serviceaccount " + Quoted(name) + " not found");
+}
+
+// The account that the pod says it has.
+Result<Json> OwnAccount(const PluginCall& call, const Json& pod) {
+  const std::string name = StringAt(pod, {"spec", "serviceAccountName"});
+  if (!name.empty()) return AccountOf(call, name);
+  return Refuse(call.attributes, "no service account specified for pod " + call.attributes.ns + "/" +
+                                     StringAt(pod, {"metadata", "name"}));
+}
 
 bool Automounts(const Json& account, const Json& pod) {
   if (const Json* own = Find(pod, {"spec", "automountServiceAccountToken"})) return *own == true;
@@ -58,7 +92,7 @@ void MountToken(Json& pod) {
   std::string name;
   for (const Json& volume : volumes) {
     const std::string known = StringAt(volume, {"name"});
-    if (known.starts_with(kVolume) && volume.contains("projected")) name = known;
+    if (name.empty() && known.starts_with(kVolume)) name = known;
   }
   const bool has_volume = !name.empty();
   if (!has_volume) name = kVolume + apiserver::NameSuffix();
@@ -71,18 +105,31 @@ void MountToken(Json& pod) {
 
 }  // namespace
 
+Result<void> CheckServiceAccount(const PluginCall& call, const Json& pod) {
+  if (!call.creates()) return Ok();
+  std::string why;
+  if (IsMirror(pod)) {
+    why = ForbiddenInMirror(pod);
+  } else if (const Json account = TRY(OwnAccount(call, pod)); LimitsSecrets(account)) {
+    why = ForbiddenSecret(account, pod);
+  }
+  return why.empty() ? Ok() : Refuse(call.attributes, why);
+}
+
+Result<void> CheckLaterContainers(const PluginCall& call, const Json& pod) {
+  if (!call.updates()) return Ok();
+  const Json account = TRY(OwnAccount(call, pod));
+  const std::string why = LimitsSecrets(account) ? ForbiddenLaterSecret(account, pod) : "";
+  // kube-apiserver gives this error no kind.
+  return why.empty() ? Ok() : Result<void>(Status(Reason::kUnknown, 500, why));
+}
+
 Result<void> GiveServiceAccount(const PluginCall& call, Json& pod) {
   // A mirror pod belongs to its kubelet.
-  if (!call.creates() || Find(pod, {"metadata", "annotations", "kubernetes.io/config.mirror"})) {
-    return Ok();
-  }
+  if (!call.creates() || IsMirror(pod)) return CheckServiceAccount(call, pod);
   std::string name = StringAt(pod, {"spec", "serviceAccountName"});
-  if (name.empty()) name = "default";
-  const Json account = call.FindHere(kServiceAccounts, name);
-  if (account.is_null()) {
-    return Refuse(call.attributes, "error looking up service account " + call.attributes.ns + "/" +
-                                       name + ": serviceaccount " + Quoted(name) + " not found");
-  }
+  if (name.empty()) name = kDefault;
+  const Json account = TRY(AccountOf(call, name));
   Set(pod, {"spec", "serviceAccountName"}, name);
   Set(pod, {"spec", "serviceAccount"}, name);
   if (Automounts(account, pod)) MountToken(pod);
@@ -90,7 +137,7 @@ Result<void> GiveServiceAccount(const PluginCall& call, Json& pod) {
   if (!secrets.empty() && openapi::ArrayAt(pod, {"spec", "imagePullSecrets"}).empty()) {
     Set(pod, {"spec", "imagePullSecrets"}, secrets);
   }
-  return Ok();
+  return CheckServiceAccount(call, pod);
 }
 
 }  // namespace mailroom::admission

@@ -24,7 +24,7 @@ bool Includes(const Json& wide, const Json& narrow) {
     if (least == nullptr || *least > *Find(wide, {"tolerationSeconds"})) return false;
   }
   if (how == "Exists") return true;
-  return (how.empty() || how == "Equal") && how == StringAt(narrow, {"operator"}) &&
+  return (how.empty() || how == "Equal") && StringAt(narrow, {"operator"}) == "Equal" &&
          StringAt(wide, {"value"}) == StringAt(narrow, {"value"});
 }
 
