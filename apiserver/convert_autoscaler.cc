@@ -5,6 +5,7 @@
 #include <span>
 
 #include "apiserver/convert.h"
+#include "openapi/go_json.h"
 #include "openapi/normalize.h"
 #include "openapi/normalize_quantity.h"
 #include "openapi/validate.h"
@@ -136,24 +137,9 @@ void AppendOrdered(std::string& out, const Json& value, bool by_order = true) {
 
 // Text of an annotation, safe in a page.
 std::string AnnotationText(const Json& value) {
-  std::string plain, out;
+  std::string plain;
   AppendOrdered(plain, value);
-  for (const char c : plain) {
-    switch (c) {
-      case '<':
-        out += "\\u003c";
-        break;
-      case '>':
-        out += "\\u003e";
-        break;
-      case '&':
-        out += "\\u0026";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
+  return openapi::PageSafe(plain);
 }
 
 const Json* MemberIn(const Json& v2, const Member& member) {

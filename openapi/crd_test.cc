@@ -224,7 +224,9 @@ TEST(Crd, NamesWhatIsWrong) {
        {"spec.names.listKind: Invalid value: \"Widget\": kind and listKind may not be the same"}},
       {{"spec", "preserveUnknownFields"},
        "true",
-       {"spec.preserveUnknownFields: Invalid value: true: cannot set to true, set "
+       {"spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in "
+        "the schema",
+        "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set "
         "x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"}},
       {{"spec", "conversion", "strategy"},
        "Webhook",
@@ -284,6 +286,69 @@ TEST(Crd, CountsStorageVersions) {
   EXPECT_EQ(causes[0].field, "spec.versions");
   EXPECT_TRUE(
       causes[0].message.ends_with("must have exactly one version marked as storage version"));
+}
+
+// Parts of the only version of a definition, and what is wrong with them.
+TEST(Crd, NamesWhatIsWrongWithAVersion) {
+  struct Case {
+    const char* version;
+    std::vector<std::string> expected;
+  };
+  const std::string only_at_root =
+      ": only [Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum "
+      "MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items "
+      "Properties ExternalDocs Example XPreserveUnknownFields XValidations] fields are allowed at "
+      "the root of the schema if the status subresource is enabled";
+  const std::string field = "spec.selectableFields[0].jsonPath: Invalid value: ";
+  const Case cases[] = {
+      {"{deprecated: true, deprecationWarning: \"a\\nb\"}",
+       {"spec.versions[0].deprecationWarning: Invalid value: \"a\\nb\": must only contain printable "
+        "UTF-8 characters; non-printable character found at index 1"}},
+      {"{deprecated: true, deprecationWarning: ''}",
+       {"spec.versions[0].deprecationWarning: Invalid value: \"\": must not be an empty string"}},
+      {"{deprecated: true, deprecationWarning: 'größer ✓'}", {}},
+      {"{deprecationWarning: <a>}",
+       {"spec.versions[0].deprecationWarning: Invalid value: \"\\u003ca\\u003e\": can only be set "
+        "for deprecated versions"}},
+      {"{storage: false}",
+       {"spec.versions: Invalid value: [{\"Name\":\"v1\",\"Served\":true,\"Storage\":false,"
+        "\"Deprecated\":false,\"DeprecationWarning\":null,\"Schema\":null,\"Subresources\":null,"
+        "\"AdditionalPrinterColumns\":null,\"SelectableFields\":null}]: must have exactly one "
+        "version marked as storage version",
+        "status.storedVersions: Invalid value: null: must have at least one stored version"}},
+      {"{selectableFields: [{jsonPath: .spec.none}]}",
+       {field + "\".spec.none\": is an invalid path: does not refer to a valid field"}},
+      {"{selectableFields: [{jsonPath: .metadata.name}]}",
+       {field + "\".metadata.name\": is an invalid path: does not refer to a valid field"}},
+      {"{selectableFields: [{jsonPath: \".spec['a']\"}]}",
+       {field + "\".spec['a']\": is an invalid path: array notation is not allowed"}},
+      {"{selectableFields: [{jsonPath: spec.a}]}",
+       {field + "\"spec.a\": is an invalid path: expected [ or . but got: spec"}},
+      {"{selectableFields: [{jsonPath: .spec.}]}",
+       {field + "\".spec.\": is an invalid path: unexpected end of JSON path"}},
+      {"{subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, minProperties: 1}}}",
+       {"spec.validation.openAPIV3Schema: Invalid value: {\"ID\":\"\",\"Schema\":\"\",\"Ref\":null,"
+        "\"Description\":\"\",\"Type\":\"object\",\"Nullable\":false,\"Format\":\"\",\"Title\":\"\","
+        "\"Default\":null,\"Maximum\":null,\"ExclusiveMaximum\":false,\"Minimum\":null,"
+        "\"ExclusiveMinimum\":false,\"MaxLength\":null,\"MinLength\":null,\"Pattern\":\"\","
+        "\"MaxItems\":null,\"MinItems\":null,\"UniqueItems\":false,\"MultipleOf\":null,"
+        "\"Enum\":null,\"MaxProperties\":null,\"MinProperties\":1,\"Required\":null,"
+        "\"Items\":null,\"AllOf\":null,\"OneOf\":null,\"AnyOf\":null,\"Not\":null,"
+        "\"Properties\":null,\"AdditionalProperties\":null,\"PatternProperties\":null,"
+        "\"Dependencies\":null,\"AdditionalItems\":null,\"Definitions\":null,"
+        "\"ExternalDocs\":null,\"Example\":null,\"XPreserveUnknownFields\":null,"
+        "\"XEmbeddedResource\":false,\"XIntOrString\":false,\"XListMapKeys\":null,"
+        "\"XListType\":null,\"XMapType\":null,\"XValidations\":null}" + only_at_root}},
+  };
+  for (const Case& c : cases) {
+    Json crd = Widgets();
+    Json version = Yaml(
+        "{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, "
+        "properties: {spec: {type: object, properties: {a: {type: string}}}}}}}");
+    version.update(Yaml(c.version));
+    Set(crd, {"spec", "versions"}, Json::array({version}));
+    EXPECT_EQ(Texts(ValidateCrd(crd, nullptr)), c.expected) << c.version;
+  }
 }
 
 TEST(Crd, KeepsEstablishedNames) {
@@ -350,6 +415,35 @@ TEST(Structural, NamesWhatIsWrong) {
         "\"boolean\", \"integer\", \"number\", \"object\", \"string\""}},
       {"{type: object, properties: {a: {type: object, $ref: b}}}",
        {".properties[a].$ref: Forbidden: $ref is not supported"}},
+      // What cannot be read as a structural schema at all has no complaints about its structure.
+      {"{type: object, properties: {a: {type: array, items: [{}, {type: string}]}}}",
+       {".properties[a].items: Forbidden: items must be a schema object and not an array"}},
+      {"{type: object, properties: {a: {$ref: ''}}}",
+       {".properties[a].type: Required value: must not be empty for specified object fields",
+        ".properties[a].$ref: Forbidden: $ref is not supported"}},
+      {"{properties: {a: {$ref: b}}}", {".properties[a].$ref: Forbidden: $ref is not supported"}},
+      {"{type: object, properties: {a: {type: 'null'}}}",
+       {".properties[a].type: Unsupported value: \"null\": supported values: \"array\", \"boolean\", "
+        "\"integer\", \"number\", \"object\", \"string\"",
+        ".properties[a].type: Forbidden: type cannot be set to null, use nullable as an "
+        "alternative"}},
+      {"{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, "
+       "x-kubernetes-list-map-keys: ['n', 'n', m], items: {type: object, nullable: true, "
+       "properties: {'n': {type: object}}}}}}",
+       {".properties[a].items.properties[n].type: Invalid value: \"object\": must be a scalar type "
+        "if parent array's x-kubernetes-list-type is map",
+        ".properties[a].items.properties[n].type: Invalid value: \"object\": must be a scalar type "
+        "if parent array's x-kubernetes-list-type is map",
+        ".properties[a].x-kubernetes-list-map-keys: Invalid value: [\"n\",\"n\",\"m\"]: must not "
+        "contain duplicate entries",
+        ".properties[a].x-kubernetes-list-map-keys: Invalid value: [\"n\",\"n\",\"m\"]: entries "
+        "must all be names of item properties",
+        ".properties[a].items.nullable: Forbidden: cannot be nullable when "
+        "x-kubernetes-list-type is map",
+        ".properties[a].items.properties[n].default: Required value: this property is in "
+        "x-kubernetes-list-map-keys, so it must have a default or be a required property",
+        ".properties[a].items.properties[n].default: Required value: this property is in "
+        "x-kubernetes-list-map-keys, so it must have a default or be a required property"}},
       {"{type: object, properties: {a: {type: array, uniqueItems: true, items: {type: string}}}}",
        {".properties[a].uniqueItems: Forbidden: uniqueItems cannot be set to true since the "
         "runtime "

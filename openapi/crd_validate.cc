@@ -4,9 +4,12 @@
 #include <set>
 
 #include "openapi/crd.h"
+#include "openapi/crd_internal.h"
+#include "openapi/go_json.h"
 #include "openapi/rules.h"
 #include "openapi/structural.h"
 #include "openapi/validate_names.h"
+#include "openapi/validate_schema.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::openapi {
@@ -25,12 +28,54 @@ std::string LowerCase(std::string text) {
   return text;
 }
 
+// What is wrong with the warning of a version, which becomes a header of answers.
+std::vector<std::string> WarningFaults(const std::string& text) {
+  constexpr std::size_t kMost = 256;
+  std::vector<std::string> out;
+  if (text.size() > kMost) out.emplace_back("must be <= 256 characters long");
+  if (text.empty()) out.emplace_back("must not be an empty string");
+  for (std::size_t i = 0; i < text.size() && i <= kMost;) {
+    std::size_t end = i + 1;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
+    if (!MatchesPattern(R"(^[\pL\pM\pN\pP\pS ]$)", text.substr(i, end - i))) {
+      out.push_back("must only contain printable UTF-8 characters; non-printable character found "
+                    "at index " + std::to_string(i));
+      break;
+    }
+    i = end;
+  }
+  return out;
+}
+
+// Whether a default value stands anywhere in the schema.
+bool HasDefault(const Json& schema) {
+  if (!schema.is_object()) return false;
+  if (const Json* value = Find(schema, {"default"}); value != nullptr && !value->is_null()) {
+    return true;
+  }
+  for (const char* child : {"items", "additionalProperties", "not"}) {
+    if (const Json* found = Find(schema, {child}); found != nullptr && HasDefault(*found)) return true;
+  }
+  for (const char* group : {"properties", "allOf", "anyOf", "oneOf"}) {
+    const Json* found = Find(schema, {group});
+    if (found == nullptr || !found->is_structured()) continue;
+    for (const Json& child : *found) {
+      if (HasDefault(child)) return true;
+    }
+  }
+  return false;
+}
+
 class CrdChecker {
  public:
   CrdChecker(const Json& crd, const Json* old) : crd_(crd), old_(old) {
     static const Json kNone = Json::array();
     const Json* versions = Find(crd, {"spec", "versions"});
     versions_ = versions != nullptr && versions->is_array() ? versions : &kNone;
+    shared_ = {.schema = Shared({"schema"}),
+               .subresources = Shared({"subresources"}),
+               .columns = Shared({"additionalPrinterColumns"}),
+               .selectable_fields = Shared({"selectableFields"})};
   }
 
   Causes Run() {
@@ -43,6 +88,7 @@ class CrdChecker {
       }
     }
     Names("spec", "names", "spec.names");
+    if (!versions_->empty()) SharedParts(versions_->front());
     CheckConversion(crd_, old_, causes_);
     if (old_ != nullptr) Unchanged();
     Names("status", "acceptedNames", "status.acceptedNames");
@@ -96,7 +142,24 @@ class CrdChecker {
     });
   }
 
+  static bool HasStatus(const Json& version) {
+    return Find(version, {"subresources", "status"}) != nullptr;
+  }
+
+  void RequiredSchemas() {
+    for (std::size_t i = 0; i < versions_->size(); ++i) {
+      if (Find((*versions_)[i], {"schema", "openAPIV3Schema"}) != nullptr) continue;
+      causes_.push_back(
+          RequiredValue("spec.versions[" + std::to_string(i) + "].schema.openAPIV3Schema"));
+    }
+  }
+
   void Versions() {
+    RequiredSchemas();
+    if (BoolAt(crd_, {"spec", "preserveUnknownFields"}) && HasDefaults()) {
+      causes_.push_back(InvalidValue("spec.preserveUnknownFields", "true",
+                                     "must be false in order to use defaults in the schema"));
+    }
     std::set<std::string> names;
     bool unique = true;
     int storage = 0;
@@ -109,63 +172,106 @@ class CrdChecker {
       if (Complaints complaints = Check1035Label(name); !complaints.empty()) {
         causes_.push_back(InvalidValue(path + ".name", Quoted(name), Joined(complaints)));
       }
-      Version(version, path, i == 0);
+      Version(version, path);
     }
-    if (!unique) {
-      causes_.push_back(
-          InvalidValue("spec.versions", Rendered(*versions_), "must contain unique version names"));
-    }
-    if (storage != 1) {
-      causes_.push_back(InvalidValue("spec.versions", Rendered(*versions_),
-                                     "must have exactly one version marked as storage version"));
-    }
+    if (!unique) WrongVersions("must contain unique version names");
+    if (storage != 1) WrongVersions("must have exactly one version marked as storage version");
   }
 
-  void Version(const Json& version, const std::string& path, bool first) {
+  bool HasDefaults() const {
+    return std::any_of(versions_->begin(), versions_->end(), [](const Json& version) {
+      const Json* schema = Find(version, {"schema", "openAPIV3Schema"});
+      return schema != nullptr && HasDefault(*schema);
+    });
+  }
+
+  void WrongVersions(const char* why) {
+    causes_.push_back(InvalidValue(
+        "spec.versions", PrintedVersions(Find(crd_, {"spec", "versions"}), shared_), why));
+  }
+
+  // What the version says and others do not.
+  void Version(const Json& version, const std::string& path) {
     const Json* warning = Find(version, {"deprecationWarning"});
-    if (warning != nullptr && !BoolAt(version, {"deprecated"})) {
-      causes_.push_back(InvalidValue(path + ".deprecationWarning", Rendered(*warning),
-                                     "can only be set for deprecated versions"));
+    if (warning != nullptr && warning->is_string()) {
+      const std::string& text = warning->get_ref<const std::string&>();
+      const auto faults = BoolAt(version, {"deprecated"})
+                              ? WarningFaults(text)
+                              : std::vector<std::string>{"can only be set for deprecated versions"};
+      for (const std::string& fault : faults) {
+        causes_.push_back(InvalidValue(path + ".deprecationWarning", GoJsonQuote(text), fault));
+      }
     }
-    const bool status = Find(version, {"subresources", "status"}) != nullptr;
-    const bool shared_schema = Shared({"schema"});
-    if (const Json* schema = Find(version, {"schema", "openAPIV3Schema"}); schema == nullptr) {
-      causes_.push_back(RequiredValue(path + ".schema.openAPIV3Schema"));
-    } else if (!shared_schema) {
-      Schema(*schema, status, path + ".schema.openAPIV3Schema");
-    } else if (first) {
-      Schema(*schema, status, "spec.validation.openAPIV3Schema");
+    if (!shared_.schema) {
+      Schema(version, shared_.subresources ? HasStatus(versions_->front()) : HasStatus(version),
+             path + ".schema");
     }
-    const bool shared_sub = Shared({"subresources"});
-    if (!shared_sub || first) {
-      Subresources(version, (shared_sub ? "spec" : path) + ".subresources");
-    }
-    const bool shared_columns = Shared({"additionalPrinterColumns"});
-    if (!shared_columns || first) {
-      Columns(version, (shared_columns ? "spec" : path) + ".additionalPrinterColumns");
-    }
-    const bool shared_fields = Shared({"selectableFields"});
-    if (!shared_fields || first) {
-      SelectableFields(version, (shared_fields ? "spec" : path) + ".selectableFields");
-    }
+    if (!shared_.subresources) Subresources(version, path + ".subresources");
+    if (!shared_.columns) Columns(version, path + ".additionalPrinterColumns");
+    if (!shared_.selectable_fields) SelectableFields(version, path + ".selectableFields");
   }
 
-  void Schema(const Json& schema, bool status, const std::string& path) {
-    if (status && StringAt(schema, {"type"}) != "object") {
-      causes_.push_back(InvalidValue(path + ".type", Rendered(StringAt(schema, {"type"})),
-                                     "only \"object\" is allowed as the type at the root of the "
-                                     "schema if the status subresource is enabled"));
+  // What all versions say, by the first of them.
+  void SharedParts(const Json& version) {
+    if (shared_.schema) {
+      Schema(version, std::any_of(versions_->begin(), versions_->end(), HasStatus),
+             "spec.validation");
     }
-    if (BoolAt(schema, {"nullable"})) {
+    if (shared_.subresources) Subresources(version, "spec.subresources");
+    if (shared_.columns) Columns(version, "spec.additionalPrinterColumns");
+    if (shared_.selectable_fields) SelectableFields(version, "spec.selectableFields");
+  }
+
+  void Schema(const Json& version, bool status, const std::string& parent) {
+    const Json* schema = Find(version, {"schema", "openAPIV3Schema"});
+    if (schema == nullptr) return;
+    const std::string path = parent + ".openAPIV3Schema";
+    if (status) RootMembers(*schema, path);
+    if (BoolAt(*schema, {"nullable"})) {
       causes_.push_back(ForbiddenValue(path + ".nullable", "nullable cannot be true at the root"));
     }
-    const auto structure = CheckStructure(schema, path);
-    const auto keywords = CheckKeywords(schema, path);
-    const bool sound = structure.empty() && keywords.empty();
+    const auto keywords = CheckKeywords(*schema, path);
+    const bool convertible = IsConvertible(*schema);
+    const auto structure = convertible ? CheckStructure(*schema, path) : Causes();
+    // A tree that cannot be read is told of once.
+    const bool readable = convertible && structure.empty() && (keywords.empty() || Reads(*schema));
+    const auto defaults = readable ? CheckDefaults(*schema, path) : Causes();
+    const bool sound = structure.empty() && keywords.empty() && defaults.empty();
     Add(structure);
-    if (sound) Add(CheckDefaults(schema, path));
+    Add(defaults);
     Add(keywords);
-    if (sound) Add(CheckRules(schema, path));
+    if (sound) Add(CheckRules(*schema, path));
+  }
+
+  static bool Reads(const Json& schema) {
+    SchemaSet set;
+    return SchemaFromOpenApi(schema, set).ok();
+  }
+
+  // With a status of its own, nothing that speaks of the whole object may stand at the root.
+  void RootMembers(const Json& schema, const std::string& path) {
+    if (const std::string type = StringAt(schema, {"type"}); !type.empty() && type != "object") {
+      causes_.push_back(InvalidValue(path + ".type", Quoted(type),
+                                     "only \"object\" is allowed as the type at the root of the "
+                                     "schema if the status subresource is enabled"));
+      return;
+    }
+    for (const char* member :
+         {"id", "$schema", "$ref", "nullable", "default", "enum", "maxProperties", "minProperties",
+          "allOf", "oneOf", "anyOf", "not", "additionalProperties", "patternProperties",
+          "dependencies", "additionalItems", "definitions", "x-kubernetes-embedded-resource",
+          "x-kubernetes-int-or-string", "x-kubernetes-list-map-keys", "x-kubernetes-list-type",
+          "x-kubernetes-map-type"}) {
+      const Json* value = Find(schema, {member});
+      if (value == nullptr || value->is_null() || *value == false || *value == "") continue;
+      causes_.push_back(InvalidValue(
+          path, PrintedSchema(schema),
+          "only [Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum "
+          "MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items "
+          "Properties ExternalDocs Example XPreserveUnknownFields XValidations] fields are allowed "
+          "at the root of the schema if the status subresource is enabled"));
+      return;
+    }
   }
 
   void SimplePath(const std::string& field, const std::string& path,
@@ -230,10 +336,20 @@ class CrdChecker {
     }
   }
 
+  static bool IsSelectable(const openapi::Schema& schema) {
+    return schema.type == Type::kString || schema.type == Type::kBoolean ||
+           schema.type == Type::kInteger;
+  }
+
   void SelectableFields(const Json& version, const std::string& path) {
     const Json* fields = Find(version, {"selectableFields"});
     if (fields == nullptr || !fields->is_array()) return;
     std::set<std::string> seen;
+    const Json* tree = Find(version, {"schema", "openAPIV3Schema"});
+    if (tree == nullptr) return;
+    SchemaSet set;
+    const auto schema = SchemaFromOpenApi(*tree, set);
+    if (!schema.ok()) return;  // told with the schema
     for (std::size_t i = 0; i < fields->size(); ++i) {
       const std::string at = path + "[" + std::to_string(i) + "].jsonPath";
       const std::string value = StringAt((*fields)[i], {"jsonPath"});
@@ -241,26 +357,21 @@ class CrdChecker {
         causes_.push_back(RequiredValue(at));
         continue;
       }
-      const Json* node = Find(version, {"schema", "openAPIV3Schema"});
-      for (const std::string& name : SplitDotted(value)) {
-        if (node != nullptr) node = Find(*node, {"properties", name});
-      }
-      if (node == nullptr || !value.starts_with('.')) {
-        causes_.push_back(
-            InvalidValue(at, Quoted(value), "is an invalid path: does not refer to a valid field"));
+      const RulePath found = ReadFieldPath(value, **schema, PathForm::kDotted);
+      if (!found.error.empty()) {
+        causes_.push_back(InvalidValue(at, Quoted(value), "is an invalid path: " + found.error));
         continue;
       }
-      if (value.starts_with(".metadata")) {
+      if (found.text == "metadata" || found.text.starts_with("metadata.")) {
         causes_.push_back(InvalidValue(at, Quoted(value), "must not point to fields in metadata"));
       }
-      const std::string type = StringAt(*node, {"type"});
-      if (type != "string" && type != "boolean" && type != "integer") {
+      if (!IsSelectable(*found.schema)) {
         causes_.push_back(
             InvalidValue(at, Quoted(value),
                          "must point to a field of type string, boolean or integer. Enum string "
                          "fields and strings with formats are allowed."));
       }
-      if (!seen.insert(value).second) causes_.push_back(DuplicateValue(at, Quoted(value)));
+      if (!seen.insert(found.text).second) causes_.push_back(DuplicateValue(at, Quoted(value)));
     }
     constexpr std::size_t kMost = 8;  // as kube-apiserver
     if (seen.size() > kMost) causes_.push_back(TooMany(path, seen.size(), kMost));
@@ -305,9 +416,16 @@ class CrdChecker {
                    Find(*old_, {"spec", "names", "plural"}));
   }
 
-  // Only an update can miss one: the server fills the list in itself.
   void StoredVersions() {
-    if (old_ == nullptr) return;
+    if (old_ == nullptr) {  // the list is made of what spec says
+      const bool stores = std::any_of(versions_->begin(), versions_->end(), [](const Json& version) {
+        return BoolAt(version, {"storage"});
+      });
+      if (stores) return;
+      causes_.push_back(InvalidValue("status.storedVersions", "null",
+                                     "must have at least one stored version"));
+      return;
+    }
     const auto stored = StringsAt(crd_, {"status", "storedVersions"});
     for (std::size_t i = 0; i < stored.size(); ++i) {
       const std::string& name = stored[i];
@@ -350,6 +468,7 @@ class CrdChecker {
   const Json& crd_;
   const Json* old_;
   const Json* versions_;
+  SharedMembers shared_;
   Causes causes_;
 };
 

@@ -150,7 +150,7 @@ CompiledRule CompileRule(const CelRule& rule, const TypePtr& type) {
   return out;
 }
 
-RulePath ReadFieldPath(const std::string& path, const Schema& node) {
+RulePath ReadFieldPath(const std::string& path, const Schema& node, PathForm form) {
   RulePath out;
   const Schema* at = &node;
   std::size_t i = 0;
@@ -176,10 +176,13 @@ RulePath ReadFieldPath(const std::string& path, const Schema& node) {
   while (i < path.size()) {
     std::string name;
     if (path[i] == '.') {
-      const std::size_t end = std::min(path.find_first_of(".[]", i + 1), path.size());
+      std::size_t end = std::min(path.find_first_of(".[]", i + 1), path.size());
+      if (end == i + 1 && end < path.size()) ++end;  // a delimiter where a name should be
       name = path.substr(i + 1, end - i - 1);
       i = end;
       if (name.empty()) out.error = "unexpected end of JSON path";
+    } else if (path[i] == '[' && form == PathForm::kDotted) {
+      out.error = "array notation is not allowed";
     } else if (path[i] == '[') {
       if (i + 1 >= path.size() || path[i + 1] != '\'') {
         out.error = "expected single quoted string but got " + path.substr(i + 1, 1);
@@ -193,10 +196,12 @@ RulePath ReadFieldPath(const std::string& path, const Schema& node) {
       if (path.substr(i, 2) != "']") out.error = "unexpected end of JSON path";
       i += 2;
     } else {
-      out.error = "expected [ or . but got: " + path.substr(i);
+      const std::size_t end = path[i] == ']' ? i + 1 : path.find_first_of(".[]", i);
+      out.error = "expected [ or . but got: " + path.substr(i, end - i);
     }
     if (!out.error.empty() || !step(name)) return out;
   }
+  out.schema = at;
   return out;
 }
 

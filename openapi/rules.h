@@ -35,11 +35,13 @@ struct CompiledRule {
 CompiledRule CompileRule(const CelRule& rule, const cel::TypePtr& type);
 
 // The path that a rule's fieldPath means, in the form of errors (`.spec.a['b']` is `spec.a[b]`);
-// an error text when the schema has no such field.
+// an error text when the schema has no such field. Selectable fields are told apart by dots only.
 struct RulePath {
   std::string text, error;
+  const Schema* schema = nullptr;  // of the field
 };
-RulePath ReadFieldPath(const std::string& path, const Schema& node);
+enum class PathForm { kAny, kDotted };
+RulePath ReadFieldPath(const std::string& path, const Schema& node, PathForm form = PathForm::kAny);
 
 // Whether rules stand anywhere in the schema.
 bool HasRules(const Schema& root);

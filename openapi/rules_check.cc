@@ -5,6 +5,7 @@
 
 #include "openapi/cel/cost.h"
 #include "openapi/crd.h"
+#include "openapi/go_json.h"
 #include "openapi/rules.h"
 #include "openapi/validate_names.h"
 #include "storage/object/json_path.h"
@@ -27,10 +28,10 @@ std::string CostText(const std::string& what, std::uint64_t cost, std::uint64_t 
 
 // The rule as errors quote it.
 std::string RuleText(const CelRule& rule) {
-  const std::string reason = rule.reason.empty() ? "null" : JsonQuote(rule.reason);
-  return "{\"Rule\":" + JsonQuote(rule.rule) + ",\"Message\":" + JsonQuote(rule.message) +
-         ",\"MessageExpression\":" + JsonQuote(rule.message_expression) + ",\"Reason\":" + reason +
-         ",\"FieldPath\":" + JsonQuote(rule.field_path) +
+  const std::string reason = rule.reason.empty() ? "null" : GoJsonQuote(rule.reason);
+  return "{\"Rule\":" + GoJsonQuote(rule.rule) + ",\"Message\":" + GoJsonQuote(rule.message) +
+         ",\"MessageExpression\":" + GoJsonQuote(rule.message_expression) + ",\"Reason\":" + reason +
+         ",\"FieldPath\":" + GoJsonQuote(rule.field_path) +
          ",\"OptionalOldSelf\":" + (rule.optional_old_self ? "true" : "null") + "}";
 }
 

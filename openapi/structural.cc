@@ -255,6 +255,27 @@ class StructureChecker {
 
 }  // namespace
 
+bool IsConvertible(const Json& schema) {
+  if (!schema.is_object()) return true;
+  for (const char* keyword : {"id", "$schema", "$ref", "patternProperties", "dependencies",
+                              "additionalItems", "definitions"}) {
+    const Json* found = Find(schema, {keyword});
+    if (found == nullptr || found->is_null() || *found == "") continue;
+    if (!found->is_object() || !found->empty() || keyword == std::string_view("additionalItems")) {
+      return false;
+    }
+  }
+  const Json* keeps = Find(schema, {"x-kubernetes-preserve-unknown-fields"});
+  if (keeps != nullptr && *keeps == false) return false;
+  if (!ListAt(schema, "items").empty()) return false;
+  for (const char* child : {"items", "additionalProperties", "not"}) {
+    if (const Json* found = ObjectAt(schema, child); found && !IsConvertible(*found)) return false;
+  }
+  auto all = [](const Json& list) { return std::all_of(list.begin(), list.end(), IsConvertible); };
+  return all(PropertiesOf(schema)) && all(ListAt(schema, "allOf")) &&
+         all(ListAt(schema, "anyOf")) && all(ListAt(schema, "oneOf"));
+}
+
 Causes CheckStructure(const Json& schema, const std::string& path) {
   return StructureChecker().Run(schema, path);
 }

@@ -11,8 +11,12 @@
 
 namespace mailroom::openapi {
 
+// Whether the tree can be read as a structural schema at all; what stands in the way is told with
+// the keywords.
+bool IsConvertible(const Json& schema);
 // Shape: every node has a type, junctors hold only value validations, metadata is not restricted
 // beyond its names. Sorted by text.
+// REQUIRES: IsConvertible.
 Causes CheckStructure(const Json& schema, const std::string& path);
 // Keywords: what is not supported, list and map types, rules.
 Causes CheckKeywords(const Json& schema, const std::string& path);

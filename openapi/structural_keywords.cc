@@ -2,6 +2,7 @@
 #include <set>
 
 #include "openapi/crd.h"
+#include "openapi/go_json.h"
 #include "openapi/normalize.h"
 #include "openapi/rules.h"
 #include "openapi/structural.h"
@@ -69,6 +70,11 @@ class KeywordChecker {
       Node(*additional, there, path + ".additionalProperties");
     }
     Children(schema, place, inner, path);
+    if (const Json* keeps = Find(schema, {"x-kubernetes-preserve-unknown-fields"});
+        keeps && *keeps == false) {
+      causes_.push_back(InvalidValue(path + ".x-kubernetes-preserve-unknown-fields", "false",
+                                     "must be true or undefined"));
+    }
     ListAndMapTypes(schema, path);
     Rules(schema, path);
   }
@@ -94,7 +100,25 @@ class KeywordChecker {
         Node((*list)[i], inner, path + "." + std::string(keyword) + "[" + std::to_string(i) + "]");
       }
     }
-    if (const Json* items = Find(schema, {"items"})) Node(*items, inner, path + ".items");
+    Named(schema, "definitions", inner, path);
+    const Json* items = Find(schema, {"items"});
+    if (items != nullptr && items->is_array()) {
+      for (std::size_t i = 0; i < items->size(); ++i) {
+        Node((*items)[i], inner, path + ".items[" + std::to_string(i) + "]");
+      }
+    } else if (items != nullptr) {
+      Node(*items, inner, path + ".items");
+    }
+    Named(schema, "dependencies", inner, path);
+  }
+
+  void Named(const Json& schema, std::string_view keyword, const Place& inner,
+             const std::string& path) {
+    const Json* children = ObjectAt(schema, keyword);
+    if (children == nullptr) return;
+    for (const auto& [name, child] : children->items()) {
+      Node(child, inner, EntryPath(path + "." + std::string(keyword), name));
+    }
   }
 
   void Unsupported(const Json& schema, const Place& place, const std::string& path) {
@@ -107,13 +131,20 @@ class KeywordChecker {
     if (Find(schema, {"default"}) != nullptr && !place.no_default.empty()) {
       causes_.push_back(ForbiddenValue(path + ".default", "must not be set " + place.no_default));
     }
-    for (const char* keyword :
+    for (const std::string keyword :
          {"id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"}) {
-      if (Find(schema, {keyword}) == nullptr) continue;
-      causes_.push_back(
-          ForbiddenValue(path + "." + keyword, std::string(keyword) + " is not supported"));
+      const Json* found = Find(schema, {keyword});
+      if (found == nullptr || found->is_null()) continue;
+      const bool may_be_empty =
+          keyword == "id" || keyword == "patternProperties" || keyword == "definitions";
+      if (may_be_empty && (found->empty() || *found == "")) continue;
+      causes_.push_back(ForbiddenValue(path + "." + keyword, keyword + " is not supported"));
     }
-    if (const Json* items = Find(schema, {"items"}); items && items->is_array()) {
+    if (type == "null") {
+      causes_.push_back(ForbiddenValue(
+          path + ".type", "type cannot be set to null, use nullable as an alternative"));
+    }
+    if (const Json* items = Find(schema, {"items"}); items && items->is_array() && !items->empty()) {
       causes_.push_back(
           ForbiddenValue(path + ".items", "items must be a schema object and not an array"));
     }
@@ -125,11 +156,6 @@ class KeywordChecker {
       causes_.push_back(ForbiddenValue(
           path + ".uniqueItems",
           "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"));
-    }
-    if (const Json* keeps = Find(schema, {"x-kubernetes-preserve-unknown-fields"});
-        keeps && *keeps == false) {
-      causes_.push_back(InvalidValue(path + ".x-kubernetes-preserve-unknown-fields", "false",
-                                     "must be true or undefined"));
     }
   }
 
@@ -154,7 +180,7 @@ class KeywordChecker {
     const std::string list_type = StringAt(schema, {"x-kubernetes-list-type"});
     const auto keys = StringsAt(schema, {"x-kubernetes-list-map-keys"});
     if (!list_type.empty()) WantType(schema, "array", "x-kubernetes-list-type", path);
-    if (list_type == "set") SetItems(schema, path);
+    if (list_type == "set" && StringAt(schema, {"type"}) == "array") SetItems(schema, path);
     if (!list_type.empty() && list_type != "atomic" && list_type != "set" && list_type != "map") {
       causes_.push_back(
           NotSupported(path + ".x-kubernetes-list-type", list_type, {"atomic", "set", "map"}));
@@ -166,12 +192,25 @@ class KeywordChecker {
                                                          Quoted(list_type), why));
     }
     if (list_type == "map") MapItems(schema, keys, path);
-    if (list_type == "map" || list_type == "set") {
-      if (BoolAt(schema, {"items", "nullable"})) {
-        causes_.push_back(
-            ForbiddenValue(path + ".items.nullable",
-                           "cannot be nullable when x-kubernetes-list-type is " + list_type));
-      }
+    const Json* item = ObjectAt(schema, "items");
+    if (item != nullptr && (list_type == "map" || list_type == "set")) Kept(*item, list_type, keys, path);
+  }
+
+  // Items that are told apart by what they hold must hold it.
+  void Kept(const Json& item, const std::string& list_type, const std::vector<std::string>& keys,
+            const std::string& path) {
+    if (BoolAt(item, {"nullable"})) {
+      causes_.push_back(
+          ForbiddenValue(path + ".items.nullable",
+                         "cannot be nullable when x-kubernetes-list-type is " + list_type));
+    }
+    if (list_type != "map") return;
+    const auto required = StringsAt(item, {"required"});
+    for (const std::string& key : keys) {
+      const Json* property = Find(item, {"properties", key});
+      if (property == nullptr) continue;
+      KeyProperty(*property, std::find(required.begin(), required.end(), key) != required.end(),
+                  Keyed(path + ".items", key));
     }
   }
 
@@ -181,10 +220,11 @@ class KeywordChecker {
     const std::string list_type = StringAt(schema, {"items", "x-kubernetes-list-type"});
     if (type == "array" && !list_type.empty() && list_type != "atomic") {
       causes_.push_back(
-          InvalidValue(path + ".items.x-kubernetes-list-type", Quoted(list_type), why));
+          InvalidValue(path + ".items.x-kubernetes-list-type", GoJsonQuote(list_type), why));
     }
     if (type == "object" && StringAt(schema, {"items", "x-kubernetes-map-type"}) != "atomic") {
-      causes_.push_back(InvalidValue(path + ".items.x-kubernetes-map-type", "null", why));
+      causes_.push_back(InvalidValue(path + ".items.x-kubernetes-map-type",
+                                     list_type.empty() ? "null" : GoJsonQuote(list_type), why));
     }
   }
 
@@ -196,8 +236,11 @@ class KeywordChecker {
     }
     const Json* items = ObjectAt(schema, "items");
     if (items == nullptr) {
-      causes_.push_back(
-          RequiredValue(path + ".items", "must have a schema if x-kubernetes-list-type is map"));
+      const Json* given = Find(schema, {"items"});
+      if (given == nullptr || given->is_null()) {
+        causes_.push_back(
+            RequiredValue(path + ".items", "must have a schema if x-kubernetes-list-type is map"));
+      }
       return;
     }
     const std::string type = StringAt(*items, {"type"});
@@ -207,31 +250,26 @@ class KeywordChecker {
                        "must be object if parent array's x-kubernetes-list-type is map"));
       return;
     }
-    const auto required = StringsAt(*items, {"required"});
     std::set<std::string> seen;
     for (const std::string& key : keys) {
+      const Json* property = Find(*items, {"properties", key});
+      const std::string key_type = property != nullptr ? StringAt(*property, {"type"}) : "";
+      if (property == nullptr) {
+        causes_.push_back(InvalidValue(keys_path, Rendered(Json(keys)),
+                                       "entries must all be names of item properties"));
+      } else if (key_type == "array" || key_type == "object") {
+        causes_.push_back(
+            InvalidValue(Keyed(path + ".items", key) + ".type", Quoted("object"),
+                         "must be a scalar type if parent array's x-kubernetes-list-type is map"));
+      }
       if (!seen.insert(key).second) {
         causes_.push_back(
             InvalidValue(keys_path, Rendered(Json(keys)), "must not contain duplicate entries"));
       }
-      const Json* property = Find(*items, {"properties", key});
-      if (property == nullptr) {
-        causes_.push_back(InvalidValue(keys_path, Rendered(Json(keys)),
-                                       "entries must all be names of item properties"));
-        continue;
-      }
-      KeyProperty(*property, std::find(required.begin(), required.end(), key) != required.end(),
-                  Keyed(path + ".items", key));
     }
   }
 
   void KeyProperty(const Json& property, bool required, const std::string& path) {
-    const std::string type = StringAt(property, {"type"});
-    if (type == "array" || type == "object") {
-      causes_.push_back(
-          InvalidValue(path + ".type", Quoted("object"),
-                       "must be a scalar type if parent array's x-kubernetes-list-type is map"));
-    }
     if (!required && Find(property, {"default"}) == nullptr) {
       causes_.push_back(
           RequiredValue(path + ".default",
@@ -273,6 +311,12 @@ class KeywordChecker {
       causes_.push_back(RequiredValue(path + ".messageExpression",
                                       "messageExpression must be non-empty if specified"));
     }
+    static const std::vector<std::string> kReasons = {"FieldValueDuplicate", "FieldValueForbidden",
+                                                      "FieldValueInvalid", "FieldValueRequired"};
+    const std::string reason = StringAt(entry, {"reason"});
+    if (!reason.empty() && std::find(kReasons.begin(), kReasons.end(), reason) == kReasons.end()) {
+      causes_.push_back(NotSupported(path + ".reason", reason, kReasons));
+    }
     const std::string field_path = StringAt(entry, {"fieldPath"});
     if (!field_path.empty() && IsBlank(field_path)) {
       causes_.push_back(
@@ -281,12 +325,6 @@ class KeywordChecker {
     if (HasLineBreak(field_path)) {
       causes_.push_back(
           InvalidValue(path + ".fieldPath", Quoted(field_path), "must not contain line breaks"));
-    }
-    static const std::vector<std::string> kReasons = {"FieldValueDuplicate", "FieldValueForbidden",
-                                                      "FieldValueInvalid", "FieldValueRequired"};
-    const std::string reason = StringAt(entry, {"reason"});
-    if (!reason.empty() && std::find(kReasons.begin(), kReasons.end(), reason) == kReasons.end()) {
-      causes_.push_back(NotSupported(path + ".reason", reason, kReasons));
     }
   }
 

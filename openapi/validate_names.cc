@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "openapi/go_json.h"
 #include "storage/object/label_key.h"
 #include "storage/object/selector.h"
 
@@ -153,7 +154,7 @@ bool IsIpAddress(std::string_view text) {
 std::string Rendered(const Json& value) {
   if (value.is_string()) return Quoted(value.get_ref<const std::string&>());
   if (value.is_number_float()) return RenderedNumber(value.get<double>());
-  return DumpJson(value);
+  return GoJson(value);
 }
 
 std::string RenderedNumber(double value) {
