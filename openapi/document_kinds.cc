@@ -1,5 +1,7 @@
 #include "openapi/document_kinds.h"
 
+#include <algorithm>
+
 #include "openapi/builtin.h"
 
 namespace mailroom::openapi {
@@ -8,15 +10,16 @@ namespace {
 struct Versions {
   std::string_view group;
   std::string_view versions;  // space separated
+  bool servers = false;       // known to servers only
 };
 
 // What the original knows of, served or not.
 constexpr Versions kKnown[] = {
     {"", "v1"},
-    {"admission.k8s.io", "v1 v1beta1"},
+    {"admission.k8s.io", "v1 v1beta1", true},
     {"admissionregistration.k8s.io", "v1 v1alpha1 v1beta1"},
-    {"apiextensions.k8s.io", "v1 v1beta1"},
-    {"apiregistration.k8s.io", "v1 v1beta1"},
+    {"apiextensions.k8s.io", "v1 v1beta1", true},
+    {"apiregistration.k8s.io", "v1 v1beta1", true},
     {"apps", "v1 v1beta1 v1beta2"},
     {"authentication.k8s.io", "v1 v1alpha1 v1beta1"},
     {"authorization.k8s.io", "v1 v1beta1"},
@@ -28,7 +31,7 @@ constexpr Versions kKnown[] = {
     {"events.k8s.io", "v1 v1beta1"},
     {"extensions", "v1beta1"},
     {"flowcontrol.apiserver.k8s.io", "v1 v1beta1 v1beta2 v1beta3"},
-    {"imagepolicy.k8s.io", "v1alpha1"},
+    {"imagepolicy.k8s.io", "v1alpha1", true},
     {"internal.apiserver.k8s.io", "v1alpha1"},
     {"networking.k8s.io", "v1 v1beta1"},
     {"node.k8s.io", "v1 v1alpha1 v1beta1"},
@@ -54,6 +57,12 @@ Json KindJson(const GroupVersionKind& gvk) {
   return {{"group", gvk.group}, {"version", gvk.version}, {"kind", gvk.kind}};
 }
 
+KindLists KindLists::OfDefinitions() {
+  KindLists lists;
+  lists.clients_ = true;
+  return lists;
+}
+
 Json KindLists::Of(const Schema& type) const {
   const std::size_t dot = type.name.find('.');
   const std::string home = type.name.substr(0, dot), kind = type.name.substr(dot + 1);
@@ -67,6 +76,7 @@ Json KindLists::Of(const Schema& type) const {
     return out;
   }
   for (const Versions& known : kKnown) {
+    if (clients_ && known.servers) continue;
     std::string_view left = known.versions;
     while (!left.empty()) {
       const std::string version(left.substr(0, left.find(' ')));

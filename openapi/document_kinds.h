@@ -20,11 +20,14 @@ class KindLists {
   KindLists() = default;
   // Of the document of one group version.
   KindLists(std::string_view group, std::string_view version) : group_(group), version_(version) {}
+  // Of the document of a group version that definitions declare: it names all that clients know.
+  static KindLists OfDefinitions();
   // Empty for what is no kind.
   Json Of(const Schema& type) const;
 
  private:
   std::string group_, version_;  // no version: everything
+  bool clients_ = false;         // but for what only servers know
 };
 
 // The model of what `/version` answers.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "openapi/builtin.h"
+#include "openapi/document_keywords.h"
 #include "openapi/document_kinds.h"
 #include "openapi/document_scalars.h"
 #include "openapi/descriptions.h"
@@ -39,19 +40,6 @@ Json ZeroOf(const Schema& schema) {
   }
 }
 
-Json UnionJson(const Schema& schema) {
-  Json out = Json::object(), fields = Json::object();
-  for (const Property& property : schema.properties) {
-    if (property.name == *schema.union_by) continue;
-    std::string value = property.name;
-    value[0] = static_cast<char>(value[0] - ('a' - 'A'));
-    fields[property.name] = value;
-  }
-  if (!schema.union_by->empty()) out["discriminator"] = *schema.union_by;
-  out["fields-to-discriminateBy"] = std::move(fields);
-  return out;
-}
-
 // Of definitions: which fields selectors may name.
 void WriteSelectableFields(const ResourceType& type, Json& out) {
   if (type.builtin || type.selectable_fields.empty()) return;
@@ -63,6 +51,13 @@ void WriteSelectableFields(const ResourceType& type, Json& out) {
 }
 
 bool IsCustom(const Schema& owner) { return owner.name.empty(); }
+
+// What every object has is described even where definitions do not.
+bool IsOfEveryObject(const Schema& owner, std::string_view member) {
+  const Property* metadata = owner.Find("metadata");
+  return metadata != nullptr && metadata->schema->is_object_meta &&
+         (member == "apiVersion" || member == "kind" || member == "metadata");
+}
 
 }  // namespace
 
@@ -115,7 +110,7 @@ Json SchemaWriter::Wrapped(Json part) const {
 
 Json SchemaWriter::Element(const Schema& schema) {
   Json out = Part(schema);
-  if (dialect_ == Dialect::kV2 || schema.wire == Wire::kNone) return out;
+  if (dialect_ == Dialect::kV2) return out;
   const Json zero = IsModel(schema) ? Json::object()
                     : ScalarModelName(schema).empty() && schema.wire != Wire::kBytes ? ZeroOf(schema)
                                                                                    : Json();
@@ -148,8 +143,10 @@ Json SchemaWriter::PropertyJson(const Schema& owner, const Property& property) {
   if (dialect_ == Dialect::kV3 && !IsCustom(owner)) WriteMemberDefault(property, out);
   // Definitions say themselves what they have to say, but for what every object has.
   if (!out.contains("description")) {
-    std::string text = IsCustom(owner) ? std::string(DescribeCommon(property.name))
-                                       : DescribeMember(owner, property, docs_);
+    std::string text = !IsCustom(owner) ? DescribeMember(owner, property, docs_)
+                       : IsOfEveryObject(owner, property.name)
+                           ? std::string(DescribeCommon(property.name))
+                           : "";
     if (!text.empty()) out["description"] = std::move(text);
   }
   if (!property.patch_strategy.empty()) {
@@ -166,83 +163,19 @@ Json SchemaWriter::PropertyJson(const Schema& owner, const Property& property) {
   return out;
 }
 
-void SchemaWriter::WriteValidations(const Schema& schema, Json& out) {
-  auto number = [&](const char* key, const auto& value) {
-    if (value) out[key] = *value;
-  };
-  number("minimum", schema.minimum);
-  number("maximum", schema.maximum);
-  number("multipleOf", schema.multiple_of);
-  number("minLength", schema.min_length);
-  number("maxLength", schema.max_length);
-  number("minItems", schema.min_items);
-  number("maxItems", schema.max_items);
-  number("minProperties", schema.min_properties);
-  number("maxProperties", schema.max_properties);
-  if (schema.exclusive_minimum) out["exclusiveMinimum"] = true;
-  if (schema.exclusive_maximum) out["exclusiveMaximum"] = true;
-  if (!schema.pattern.empty()) out["pattern"] = schema.pattern;
-  if (!schema.enum_values.empty()) out["enum"] = schema.enum_values;
-  if (dialect_ == Dialect::kV2) return;
-  if (schema.nullable) out["nullable"] = true;
-  if (schema.default_value && schema.wire == Wire::kNone) out["default"] = *schema.default_value;
-  auto list = [&](const char* key, const std::vector<const Schema*>& nodes) {
-    for (const Schema* node : nodes) out[key].push_back(Inline(*node));
-  };
-  list("allOf", schema.all_of);
-  list("anyOf", schema.any_of);
-  list("oneOf", schema.one_of);
-  if (schema.not_ != nullptr) out["not"] = Inline(*schema.not_);
-}
-
-void SchemaWriter::WriteExtensions(const Schema& schema, Json& out) {
-  if (schema.list_type_given) {
-    out["x-kubernetes-list-type"] = schema.list_type == ListType::kMap   ? "map"
-                                    : schema.list_type == ListType::kSet ? "set"
-                                                                         : "atomic";
-    if (schema.list_type == ListType::kMap) out["x-kubernetes-list-map-keys"] = schema.list_map_keys;
-  }
-  if (schema.type == Type::kObject && schema.map_type_given) {
-    out["x-kubernetes-map-type"] = schema.map_type == MapType::kAtomic ? "atomic" : "granular";
-  }
-  if (schema.union_by) out["x-kubernetes-unions"] = Json::array({UnionJson(schema)});
-  if (schema.preserve_unknown && schema.wire == Wire::kNone) {
-    out["x-kubernetes-preserve-unknown-fields"] = true;
-  }
-  if (schema.int_or_string && schema.wire == Wire::kNone) out["x-kubernetes-int-or-string"] = true;
-  if (schema.embedded_resource) out["x-kubernetes-embedded-resource"] = true;
-  if (dialect_ == Dialect::kV2 || schema.rules.empty()) return;
-  for (const CelRule& rule : schema.rules) {
-    Json written = {{"rule", rule.rule}};
-    if (!rule.message.empty()) written["message"] = rule.message;
-    if (!rule.message_expression.empty()) written["messageExpression"] = rule.message_expression;
-    out["x-kubernetes-validations"].push_back(std::move(written));
-  }
-}
-
 Json SchemaWriter::Inline(const Schema& schema) {
+  if (schema.wire == Wire::kNone && schema.name.empty()) return Custom(schema);
   Json out = Json::object();
   if (!schema.description.empty()) out["description"] = schema.description;
-  // v2 readers know neither nullable nor open objects; they get no type to complain about.
-  const bool untyped = dialect_ == Dialect::kV2 && (schema.nullable || schema.preserve_unknown);
-  if (schema.type != Type::kAny && !untyped) out["type"] = TypeText(schema.type);
+  if (schema.type != Type::kAny) out["type"] = TypeText(schema.type);
   if (!schema.format.empty()) out["format"] = schema.format;
-  if (schema.items != nullptr && schema.type == Type::kArray && !untyped) {
-    out["items"] = Element(*schema.items);
-  }
-  if (schema.additional != nullptr && !untyped) {
-    out["additionalProperties"] = Element(*schema.additional);
-  }
-  std::vector<std::string> required;
+  if (schema.items != nullptr && schema.type == Type::kArray) out["items"] = Element(*schema.items);
+  if (schema.additional != nullptr) out["additionalProperties"] = Element(*schema.additional);
   for (const Property& property : schema.properties) {
-    if (!untyped) out["properties"][property.name] = PropertyJson(schema, property);
-    if (property.required) required.push_back(property.name);
+    out["properties"][property.name] = PropertyJson(schema, property);
+    if (property.required) out["required"].push_back(property.name);
   }
-  for (const std::string& name : schema.required) {
-    if (std::find(required.begin(), required.end(), name) == required.end()) required.push_back(name);
-  }
-  if (!required.empty() && !untyped) out["required"] = required;
-  WriteValidations(schema, out);
+  WriteBounds(schema, out);
   WriteExtensions(schema, out);
   return out;
 }

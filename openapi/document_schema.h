@@ -38,8 +38,9 @@ class SchemaWriter {
   Json Inline(const Schema& schema);
   // A member, an item or a value: by reference where it has a model.
   Json Part(const Schema& schema);
-  void WriteValidations(const Schema& schema, Json& out);
-  void WriteExtensions(const Schema& schema, Json& out);
+  // Of definitions; document_schema_custom.cc.
+  Json Custom(const Schema& schema);
+  void WriteJunctors(const Schema& schema, Json& out);
   Json PropertyJson(const Schema& owner, const Property& property);
   // What an element of a list or map looks like.
   Json Element(const Schema& schema);

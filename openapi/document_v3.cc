@@ -82,7 +82,7 @@ Json DocumentV3(const Catalog& catalog, std::string_view group, std::string_view
     for (const GroupVersion& served : candidate.versions) {
       if (served.version != version) continue;
       const bool builtin = IsBuiltin(served);
-      V3Writer writer(docs, KindLists(group, version));
+      V3Writer writer(docs, builtin ? KindLists(group, version) : KindLists::OfDefinitions());
       if (builtin) writer.Add({VersionOperation(candidate.name, served.version)});
       for (const ResourceTypePtr& type : served.resources) writer.Add(OperationsOf(*type));
       return writer.Write(builtin);

@@ -39,6 +39,17 @@ std::string EncodeParametersItem(const Tables& tables, const Json& value) {
   return out;
 }
 
+// A schema, or whether there may be others.
+std::string EncodeAdditional(const Tables& tables, const Json& value) {
+  std::string out;
+  if (value.is_boolean()) {
+    PutNumber(2, value.get<bool>() ? 1 : 0, out);
+  } else {
+    PutBytes(1, Encode(tables, "Schema", value), out);
+  }
+  return out;
+}
+
 // Only keys in a header or the like are known.
 std::string EncodeSecurity(const Tables& tables, const Json& value) {
   std::string out;
@@ -98,7 +109,7 @@ const Tables& Messages() {
       {"Response", {{{"description", 1, As::kText}, {"schema", 2, As::kMessage, "SchemaItem"}}, 5}},
       {"SchemaItem", {{{"", 1, As::kMessage, "Schema"}}, 0}},
       {"ItemsItem", {{{"", 1, As::kMessage, "Schema"}}, 0}},
-      {"AdditionalPropertiesItem", {{{"", 1, As::kMessage, "Schema"}}, 0}},
+      {"AdditionalPropertiesItem", {{}, 0, EncodeAdditional}},
       {"Schema",
        {{{"$ref", 1, As::kText}, {"format", 2, As::kText}, {"title", 3, As::kText},
          {"description", 4, As::kText}, {"multipleOf", 6, As::kDouble}, {"maximum", 7, As::kDouble},
