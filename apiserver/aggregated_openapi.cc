@@ -41,8 +41,8 @@ void ForEachRef(Tree& tree, const Each& each) {
   }
 }
 
-// Parameters that the document has once for all its paths, put where they are meant: ours has none
-// such. False when they would be longer than `most` bytes.
+// Parameters that the document has once for all its paths, put where they are meant: there is no
+// place for them among ours. False when they would be longer than `most` bytes.
 class Inliner {
  public:
   Inliner(const Json& parameters, std::size_t most) : parameters_(parameters), left_(most) {}

@@ -196,6 +196,9 @@ TEST_F(DiscoveryTest, OpenApiDescribesPathsOfTheServer) {
       {".well-known/openid-configuration", "getServiceAccountIssuerOpenIDConfiguration",
        "application/json"},
       {"openid/v1/jwks", "getServiceAccountIssuerOpenIDKeyset", "application/jwk-set+json"},
+      {"api", "getCoreAPIVersions", "application/yaml"},
+      {"apis", "getAPIVersions", "application/vnd.kubernetes.protobuf"},
+      {"apis/apps", "getAppsAPIGroup", "application/json"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.path);
@@ -208,7 +211,7 @@ TEST_F(DiscoveryTest, OpenApiDescribesPathsOfTheServer) {
     ASSERT_NE(get, nullptr) << document.text;
     EXPECT_EQ(StringAt(*get, {"operationId"}), row.operation);
     EXPECT_NE(Find(*get, {"responses", "200", "content", row.media}), nullptr);
-    EXPECT_EQ(StringAt(document.body, {"info", "version"}), "unversioned");
+    EXPECT_EQ(StringAt(document.body, {"info", "version"}), "1.36");
     EXPECT_EQ(hub.GetAs("/clusters/wds1/openapi/v3/" + path,
                         "application/com.github.proto-openapi.spec.v3@v1.0+protobuf").code, 200);
     EXPECT_EQ(hub.Get("/clusters/wds1/" + path).code, 200) << "what is described is there";
@@ -221,7 +224,7 @@ TEST_F(DiscoveryTest, OpenApiDescribesPathsOfTheServer) {
   for (const auto& [member, value] : version.items()) {
     EXPECT_NE(Find(*info, {"properties", member}), nullptr) << member;
   }
-  for (const char* none : {"versions", "api", "apis/apps", "api/v1/x", "apis/apps/v1/x", "apis/apps/v7"}) {
+  for (const char* none : {"versions", "api/v2", "apis/apps1", "logs", "api/v1/x", "apis/apps/v1/x", "apis/apps/v7"}) {
     EXPECT_EQ(hub.Get("/clusters/wds1/openapi/v3/" + std::string(none)).code, 404) << none;
   }
 }

@@ -19,26 +19,42 @@ std::string DocumentHash(std::string_view text) {
   return out;
 }
 
-Document DocumentCache::Get(const openapi::CatalogPtr& catalog, const std::string& key,
-                            const std::function<std::string()>& make) {
-  {
-    std::lock_guard lock(mutex_);
-    auto it = remembered_.find(catalog.get());
-    if (it != remembered_.end() && it->second.catalog.lock() == catalog) {
-      auto found = it->second.documents.find(key);
-      if (found != it->second.documents.end()) return found->second;
-    }
-  }
-  std::string text = make();
-  std::string hash = DocumentHash(text);
-  Document document{std::make_shared<const std::string>(std::move(text)), std::move(hash)};
+std::optional<Document> DocumentCache::Find(const openapi::CatalogPtr& catalog,
+                                            const std::string& key) {
+  std::lock_guard lock(mutex_);
+  const auto it = remembered_.find(catalog.get());
+  if (it == remembered_.end() || it->second.catalog.lock() != catalog) return std::nullopt;
+  const auto found = it->second.documents.find(key);
+  if (found == it->second.documents.end()) return std::nullopt;
+  return found->second;
+}
+
+void DocumentCache::Remember(const openapi::CatalogPtr& catalog, const std::string& key,
+                             const Document& document) {
   std::lock_guard lock(mutex_);
   SweepLocked();
   if (remembered_.size() > limits::kRememberedCatalogs) remembered_.clear();
   Remembered& slot = remembered_[catalog.get()];
   if (slot.catalog.lock() != catalog) slot = {catalog, {}};
   slot.documents[key] = document;
+}
+
+Document DocumentCache::Get(const openapi::CatalogPtr& catalog, const std::string& key,
+                            const std::function<std::string()>& make) {
+  if (const auto known = Find(catalog, key); known && known->body) return *known;
+  std::string text = make();
+  std::string hash = DocumentHash(text);
+  Document document{std::make_shared<const std::string>(std::move(text)), std::move(hash)};
+  Remember(catalog, key, document);
   return document;
+}
+
+std::string DocumentCache::Hash(const openapi::CatalogPtr& catalog, const std::string& key,
+                                const std::function<std::string()>& make) {
+  if (const auto known = Find(catalog, key)) return known->hash;
+  Document document{nullptr, DocumentHash(make())};
+  Remember(catalog, key, document);
+  return document.hash;
 }
 
 void DocumentCache::Sweep() {

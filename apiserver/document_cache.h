@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "openapi/catalog.h"
@@ -25,14 +26,20 @@ class DocumentCache {
   // The document remembered under `key`, or the result of `make`.
   Document Get(const openapi::CatalogPtr& catalog, const std::string& key,
                const std::function<std::string()>& make);
+  // Its hash alone; a document made for that is not remembered.
+  std::string Hash(const openapi::CatalogPtr& catalog, const std::string& key,
+                   const std::function<std::string()>& make);
   // Drops what was rendered from catalogues that are gone. New documents do so too.
   void Sweep();
 
  private:
   struct Remembered {
     std::weak_ptr<const openapi::Catalog> catalog;
-    std::map<std::string, Document> documents;
+    std::map<std::string, Document> documents;  // some without their body
   };
+  // Nothing when it is not remembered.
+  std::optional<Document> Find(const openapi::CatalogPtr& catalog, const std::string& key);
+  void Remember(const openapi::CatalogPtr& catalog, const std::string& key, const Document& document);
   void SweepLocked();
 
   std::mutex mutex_;

@@ -39,7 +39,7 @@ bool ReadPath(std::string_view path, std::string_view& group, std::string_view& 
 
 Json TreeOf(const openapi::Catalog& catalog, std::string_view path, const openapi::ApiDocs* docs) {
   std::string_view group, version;
-  if (!ReadPath(path, group, version)) return openapi::ServerDocumentV3(path);
+  if (!ReadPath(path, group, version)) return openapi::ServerDocumentV3(catalog, path, docs);
   return openapi::DocumentV3(catalog, group, version, docs);
 }
 
@@ -56,7 +56,7 @@ bool Serves(const openapi::Catalog& catalog, std::string_view group, std::string
 bool IsDocumentPath(const openapi::Catalog& catalog, std::string_view path) {
   std::string_view group, version;
   if (ReadPath(path, group, version)) return Serves(catalog, group, version);
-  const auto& own = openapi::ServerPaths();
+  const std::vector<std::string> own = openapi::ServerPaths(catalog);
   return std::find(own.begin(), own.end(), path) != own.end();
 }
 
@@ -154,6 +154,10 @@ Document OpenApiPaths::DocumentOf(const openapi::CatalogPtr& catalog, const std:
   return cache_.Get(catalog, "v3/" + path, [&] { return DumpJson(TreeOf(*catalog, path, docs_)); });
 }
 
+std::string OpenApiPaths::HashOf(const openapi::CatalogPtr& catalog, const std::string& path) {
+  return cache_.Hash(catalog, "v3/" + path, [&] { return DumpJson(TreeOf(*catalog, path, docs_)); });
+}
+
 // Under the hash of the JSON form, so that the index names both.
 Document OpenApiPaths::Gnostic(const openapi::CatalogPtr& catalog, const std::string& path,
                                const Document& json) {
@@ -170,10 +174,9 @@ Response OpenApiPaths::Index(const Request& request, const RequestInfo& info,
   const Document index = cache_.Get(catalog, "v3", [&] {
     Json paths = Json::object();
     const auto add = [&](const std::string& path) {
-      const Document document = DocumentOf(catalog, path);
-      paths[path] = {{"serverRelativeURL", "/openapi/v3/" + path + "?hash=" + document.hash}};
+      paths[path] = {{"serverRelativeURL", "/openapi/v3/" + path + "?hash=" + HashOf(catalog, path)}};
     };
-    for (const std::string& path : openapi::ServerPaths()) add(path);
+    for (const std::string& path : openapi::ServerPaths(*catalog)) add(path);
     for (const openapi::Group& group : catalog->groups()) {
       for (const openapi::GroupVersion& version : group.versions) {
         add(PathOf(group.name, version.version));

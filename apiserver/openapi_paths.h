@@ -39,6 +39,8 @@ class OpenApiPaths {
  private:
   // `path` is what follows /openapi/v3/.
   Document DocumentOf(const openapi::CatalogPtr& catalog, const std::string& path);
+  // Its hash, without keeping the document: the index names all of them, and few are ever asked for.
+  std::string HashOf(const openapi::CatalogPtr& catalog, const std::string& path);
   Document Gnostic(const openapi::CatalogPtr& catalog, const std::string& path,
                    const Document& json);
   Document Version2(const openapi::CatalogPtr& catalog, std::string_view type);

@@ -38,7 +38,7 @@ const ResourceType& Resource(std::string_view group, std::string_view version,
 
 TEST(BuiltinTypes, EveryFactFileIsLoaded) {
   EXPECT_EQ(BuiltinPackages().size(), 25U);
-  EXPECT_EQ(BuiltinTypeTable().size(), 552U);
+  EXPECT_EQ(BuiltinTypeTable().size(), 554U);
   EXPECT_EQ(BuiltinType("core/v1.Nothing"), nullptr);
   EXPECT_EQ(BuiltinKind({"apps", "v1", "Deployment"}), BuiltinType("apps/v1.Deployment"));
   EXPECT_EQ(BuiltinKind({"apps", "v2", "Deployment"}), nullptr);

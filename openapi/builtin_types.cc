@@ -184,6 +184,7 @@ class TypeLoader {
       node->type = scalar.type;
       node->format = scalar.format;
       node->wire = scalar.wire;
+      if (name == "FieldsV1") node->name = "meta/v1.FieldsV1";  // told apart in documents
       node->int_or_string = scalar.wire == Wire::kIntOrString;
       node->preserve_unknown =
           scalar.type == Type::kObject || (scalar.type == Type::kAny && !node->int_or_string);

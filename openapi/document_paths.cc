@@ -1,118 +1,325 @@
 #include "openapi/document_paths.h"
 
 #include <algorithm>
-#include <array>
+
+#include "openapi/builtin.h"
+#include "openapi/document_custom.h"
+#include "openapi/document_ids.h"
 
 namespace mailroom::openapi {
 namespace {
 
-struct Row {
-  const char* verb;
-  const char* method;
-  const char* action;
-  bool named;
-  const char* query;  // space separated
+constexpr const char* kPatchTypes[] = {
+    "application/json-patch+json", "application/merge-patch+json",
+    "application/strategic-merge-patch+json", "application/apply-patch+yaml"};
+constexpr std::string_view kStatus = "meta/v1.Status", kDeleteOptions = "meta/v1.DeleteOptions";
+
+std::vector<std::string> Media() {
+  return {"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"};
+}
+
+std::vector<std::string> StreamedMedia() {
+  std::vector<std::string> media = Media();
+  media.emplace_back("application/json;stream=watch");
+  media.emplace_back("application/vnd.kubernetes.protobuf;stream=watch");
+  return media;
+}
+
+void Append(std::vector<ParameterFacts> more, std::vector<ParameterFacts>& parameters) {
+  for (ParameterFacts& one : more) parameters.push_back(std::move(one));
+}
+
+bool Has(const Subresource& sub, std::string_view verb) {
+  return std::find(sub.verbs.begin(), sub.verbs.end(), verb) != sub.verbs.end();
+}
+
+// Calls that are handed on to something else; their kind is that of their options.
+bool IsConnect(const Subresource& sub) { return sub.kind.kind.ends_with("Options"); }
+
+Content Builtin(std::string_view name) { return {Content::kBuiltin, nullptr, std::string(name)}; }
+
+// The operations of one built-in resource.
+class Builder {
+ public:
+  explicit Builder(const ResourceType& type)
+      : type_(type), word_(GroupVersionWord(type.gvk.group, type.gvk.version)) {
+    base_ = type.gvk.group.empty() ? "/api/" : "/apis/" + type.gvk.group + "/";
+    base_ += type.gvk.version;
+  }
+
+  std::vector<OperationFacts> Build() {
+    Collection();
+    Item();
+    for (const Subresource& sub : type_.subresources) {
+      if (IsConnect(sub)) {
+        Connect(sub, false);
+        if (sub.kind.kind.ends_with("ProxyOptions")) Connect(sub, true);
+      } else {
+        OnSubresource(sub);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  std::string Place(const char* before = "/") const {
+    return base_ + before + (type_.namespaced ? "namespaces/{namespace}/" : "") + type_.plural;
+  }
+
+  // What every operation has; `what` follows the group and version in its id.
+  OperationFacts& Add(std::string path, const char* method, const char* action, const char* verb,
+                      const std::string& what) {
+    OperationFacts& facts = out_.emplace_back();
+    facts.method = method;
+    facts.action = action;
+    facts.id = verb + word_ + what;
+    facts.tag = TagOf(type_.gvk.group, type_.gvk.version);
+    facts.kind = type_.gvk;
+    facts.consumes = {"*/*"};
+    facts.produces = Media();
+    facts.parameters = {PrettyParameter()};
+    facts.codes = {200};
+    if (path.find("{namespace}") != std::string::npos) {
+      facts.parameters.push_back(PathParameter("namespace", "Namespace that the objects are in."));
+    }
+    facts.path = std::move(path);
+    return facts;
+  }
+
+  void Named(OperationFacts& facts) const {
+    facts.parameters.push_back(PathParameter("name", "Name of the " + facts.kind.kind + "."));
+  }
+
+  std::string Kind() const { return (type_.namespaced ? "Namespaced" : "") + type_.gvk.kind; }
+
+  void List(std::string path, const std::string& what, bool watch) {
+    OperationFacts& facts = watch ? Add(std::move(path), "get", "watchlist", "watch", what)
+                                  : Add(std::move(path), "get", "list", "list", what);
+    facts.description = watch ? "Outdated: changes to objects of kind " + type_.gvk.kind +
+                                    "; lists with the parameter watch do the same."
+                              : "Lists objects of kind " + type_.gvk.kind + ", or watches them.";
+    facts.produces = StreamedMedia();
+    Append(OptionParameters("meta/v1.ListOptions"), facts.parameters);
+    facts.answer = watch ? Builtin("meta/v1.WatchEvent") : Content{Content::kList, &type_, ""};
+  }
+
+  void Lists(const std::string& path, const std::string& what, const std::string& end) {
+    List(base_ + "/" + path, what + end, false);
+    if (type_.HasVerb("watch")) List(base_ + "/watch/" + path, what + "List" + end, true);
+  }
+
+  void Collection() {
+    const std::string path = Place().substr(base_.size() + 1);
+    if (type_.HasVerb("list")) {
+      if (type_.namespaced) Lists(type_.plural, type_.gvk.kind, "ForAllNamespaces");
+      Lists(path, Kind(), "");
+    }
+    if (type_.HasVerb("create")) Post(Place(), Kind(), Object(), type_.gvk);
+    if (!type_.HasVerb("deletecollection")) return;
+    OperationFacts& facts = Add(Place(), "delete", "deletecollection", "delete",
+                                "Collection" + Kind());
+    facts.description = "Deletes objects of kind " + type_.gvk.kind + ".";
+    Append(OptionParameters(kDeleteOptions), facts.parameters);
+    Append(OptionParameters("meta/v1.ListOptions", "watch allowWatchBookmarks"), facts.parameters);
+    facts.body = Builtin(kDeleteOptions);
+    facts.answer = Builtin(kStatus);
+  }
+
+  Content Object() const { return {Content::kObject, &type_, ""}; }
+
+  void Item() {
+    const std::string path = Place() + "/{name}";
+    if (type_.HasVerb("get")) Get(path, Kind(), Object(), type_.gvk);
+    if (type_.HasVerb("update")) Put(path, Kind(), Object(), type_.gvk);
+    if (type_.HasVerb("patch")) Patch(path, Kind(), Object(), type_.gvk);
+    if (type_.HasVerb("delete")) Delete(path);
+    if (!type_.HasVerb("watch")) return;
+    OperationFacts& facts = Add(Place("/watch/") + "/{name}", "get", "watch", "watch", Kind());
+    facts.description = "Outdated: changes to one object of kind " + type_.gvk.kind +
+                        "; a list with the parameters watch and fieldSelector does the same.";
+    facts.produces = StreamedMedia();
+    Named(facts);
+    Append(OptionParameters("meta/v1.ListOptions"), facts.parameters);
+    facts.answer = Builtin("meta/v1.WatchEvent");
+  }
+
+  void Get(const std::string& path, const std::string& what, Content answer,
+           const GroupVersionKind& kind) {
+    OperationFacts& facts = Add(path, "get", "get", "read", what);
+    facts.description = "Reads one " + kind.kind + ".";
+    facts.kind = kind;
+    Named(facts);
+    facts.answer = std::move(answer);
+  }
+
+  void Post(const std::string& path, const std::string& what, Content body,
+            const GroupVersionKind& kind) {
+    OperationFacts& facts = Add(path, "post", "post", "create", what);
+    facts.description = "Creates an object of kind " + kind.kind + ".";
+    facts.kind = kind;
+    if (path.ends_with("}") || path.find("{name}") != std::string::npos) Named(facts);
+    Append(OptionParameters("meta/v1.CreateOptions"), facts.parameters);
+    facts.answer = facts.body = std::move(body);
+    facts.body_required = true;
+    facts.codes = {200, 201, 202};
+  }
+
+  void Put(const std::string& path, const std::string& what, Content body,
+           const GroupVersionKind& kind) {
+    OperationFacts& facts = Add(path, "put", "put", "replace", what);
+    facts.description = "Replaces one " + kind.kind + ".";
+    facts.kind = kind;
+    Named(facts);
+    Append(OptionParameters("meta/v1.UpdateOptions"), facts.parameters);
+    facts.answer = facts.body = std::move(body);
+    facts.body_required = true;
+    facts.codes = {200, 201};
+  }
+
+  void Patch(const std::string& path, const std::string& what, Content answer,
+             const GroupVersionKind& kind) {
+    OperationFacts& facts = Add(path, "patch", "patch", "patch", what);
+    facts.description = "Changes members of one " + kind.kind + ".";
+    facts.kind = kind;
+    Named(facts);
+    Append(OptionParameters("meta/v1.PatchOptions"), facts.parameters);
+    facts.consumes.assign(std::begin(kPatchTypes), std::end(kPatchTypes));
+    facts.body = Builtin("meta/v1.Patch");
+    facts.body_required = true;
+    facts.answer = std::move(answer);
+    facts.codes = {200, 201};
+  }
+
+  void Delete(const std::string& path) {
+    OperationFacts& facts = Add(path, "delete", "delete", "delete", Kind());
+    facts.description = "Deletes one " + type_.gvk.kind + ".";
+    Named(facts);
+    Append(OptionParameters(kDeleteOptions), facts.parameters);
+    facts.body = Builtin(kDeleteOptions);
+    // What others finalize is answered as an object, too, but the original does not announce it.
+    const bool announced = type_.returns_deleted && type_.FindSubresource("finalize") == nullptr;
+    facts.answer = announced ? Object() : Builtin(kStatus);
+    facts.codes = {200, 202};
+  }
+
+  void OnSubresource(const Subresource& sub) {
+    const std::string path = Place() + "/{name}/" + sub.name, what = Kind() + Capital(sub.name);
+    Content body = Object();
+    if (!(sub.kind == type_.gvk)) {
+      const Schema* schema = BuiltinKind(sub.kind);
+      if (schema != nullptr) body = Builtin(schema->name);
+    }
+    if (sub.name == "log") {
+      Log(path, what);
+    } else if (Has(sub, "get")) {
+      Get(path, what, body, sub.kind);
+    }
+    if (Has(sub, "create")) Post(path, what, body, sub.kind);
+    if (Has(sub, "update")) Put(path, what, body, sub.kind);
+    if (Has(sub, "patch")) Patch(path, what, body, sub.kind);
+  }
+
+  void Log(const std::string& path, const std::string& what) {
+    Get(path, what, {Content::kText, nullptr, ""}, type_.gvk);
+    OperationFacts& facts = out_.back();
+    facts.description = "Reads what the containers of a pod have written.";
+    facts.produces.insert(facts.produces.begin(), "text/plain");
+    Append(OptionParameters("core/v1.PodLogOptions"), facts.parameters);
+  }
+
+  void Connect(const Subresource& sub, bool with_path) {
+    static constexpr const char* kAll[] = {"get", "post", "put", "delete", "options", "head", "patch"};
+    const bool proxies = sub.kind.kind.ends_with("ProxyOptions");
+    const Schema* options = BuiltinKind(sub.kind);
+    for (const char* method : kAll) {
+      if (!proxies && method != std::string_view("get") && method != std::string_view("post")) continue;
+      OperationFacts& facts =
+          Add(Place() + "/{name}/" + sub.name + (with_path ? "/{path}" : ""), method, "connect",
+              "connect", "");
+      facts.id += Capital(method) + Kind() + Capital(sub.name) + (with_path ? "WithPath" : "");
+      facts.description = "Calls " + sub.name + " of one " + type_.gvk.kind + ".";
+      facts.kind = sub.kind;
+      facts.produces = {"*/*"};
+      std::erase(facts.parameters, PrettyParameter());
+      Named(facts);
+      if (with_path) facts.parameters.push_back(PathParameter("path", "Path of what is called."));
+      if (options != nullptr) Append(OptionParameters(options->name), facts.parameters);
+      facts.answer = {Content::kText, nullptr, ""};
+    }
+  }
+
+  const ResourceType& type_;
+  std::string word_, base_;
+  std::vector<OperationFacts> out_;
 };
 
-constexpr const char* kListQuery =
-    "allowWatchBookmarks continue fieldSelector labelSelector limit pretty resourceVersion "
-    "resourceVersionMatch sendInitialEvents timeoutSeconds watch";
-
-constexpr std::array<Row, 7> kRows = {{
-    {"list", "get", "list", false, kListQuery},
-    {"create", "post", "post", false, "dryRun fieldManager fieldValidation pretty"},
-    {"deletecollection", "delete", "deletecollection", false,
-     "continue dryRun fieldSelector gracePeriodSeconds labelSelector limit orphanDependents pretty "
-     "propagationPolicy resourceVersion resourceVersionMatch timeoutSeconds"},
-    {"get", "get", "get", true, "pretty"},
-    {"update", "put", "put", true, "dryRun fieldManager fieldValidation pretty"},
-    {"patch", "patch", "patch", true, "dryRun fieldManager fieldValidation force pretty"},
-    {"delete", "delete", "delete", true,
-     "dryRun gracePeriodSeconds orphanDependents pretty propagationPolicy"},
-}};
-
-std::vector<std::string> Words(std::string_view text) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    out.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
-}
-
-// `networking.k8s.io` as `Networking`, core as `Core`.
-std::string GroupWord(const std::string& group) {
-  std::string word = group.empty() ? "core" : group.substr(0, group.find('.'));
-  word[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(word[0])));
-  return word;
-}
-
-std::string Capital(std::string text) {
-  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text;
-}
-
-std::string BasePath(const ResourceType& type) {
-  std::string base = type.gvk.group.empty() ? "/api/" : "/apis/" + type.gvk.group + "/";
-  base += type.gvk.version;
-  if (type.namespaced) base += "/namespaces/{namespace}";
-  return base + "/" + type.plural;
-}
-
-OperationFacts Make(const ResourceType& type, const Row& row, const Subresource* sub) {
+OperationFacts Document(std::string path, std::string id, std::string tag, const char* description,
+                        Content answer) {
   OperationFacts facts;
-  facts.path = BasePath(type);
-  if (row.named || sub != nullptr) facts.path += "/{name}";
-  if (sub != nullptr) facts.path += "/" + sub->name;
-  facts.method = row.method;
-  facts.action = row.action;
-  facts.kind = sub == nullptr ? type.gvk : sub->kind;
-  facts.id = std::string(row.action == std::string_view("get")    ? "read"
-                         : row.action == std::string_view("post") ? "create"
-                         : row.action == std::string_view("put")  ? "replace"
-                         : row.action == std::string_view("deletecollection") ? "deleteCollection"
-                                                                              : row.action) +
-             GroupWord(type.gvk.group) + Capital(type.gvk.version) +
-             (type.namespaced ? "Namespaced" : "") + type.gvk.kind +
-             (sub == nullptr ? "" : Capital(sub->name));
-  facts.query = Words(row.query);
-  facts.has_body = row.method != std::string_view("get");
-  facts.answers_list = row.action == std::string_view("list");
-  facts.names_object = row.named || sub != nullptr;
-  facts.names_namespace = type.namespaced;
+  facts.path = std::move(path);
+  facts.method = "get";
+  facts.id = std::move(id);
+  facts.tag = std::move(tag);
+  facts.description = description;
+  facts.consumes = facts.produces = Media();
+  facts.answer = std::move(answer);
+  facts.codes = {200};
   return facts;
 }
 
 }  // namespace
 
 std::vector<OperationFacts> OperationsOf(const ResourceType& type) {
-  std::vector<OperationFacts> out;
-  for (const Row& row : kRows) {
-    if (type.HasVerb(row.verb)) out.push_back(Make(type, row, nullptr));
-    if (type.namespaced && row.verb == std::string_view("list") && type.HasVerb("list")) {
-      OperationFacts all = Make(type, row, nullptr);
-      all.path.erase(all.path.find("/namespaces/{namespace}"), 23);
-      all.names_namespace = false;
-      all.id += "ForAllNamespaces";
-      out.push_back(std::move(all));
-    }
-    for (const Subresource& sub : type.subresources) {
-      const bool has = std::find(sub.verbs.begin(), sub.verbs.end(), row.verb) != sub.verbs.end();
-      const bool fits = row.named || row.verb == std::string_view("create");
-      if (has && fits) out.push_back(Make(type, row, &sub));
-    }
+  std::vector<OperationFacts> out =
+      type.builtin ? Builder(type).Build() : CustomOperationsOf(type);
+  for (OperationFacts& facts : out) {
+    std::sort(facts.parameters.begin(), facts.parameters.end(),
+              [](const ParameterFacts& a, const ParameterFacts& b) {
+                return std::tuple(a.name, std::string_view(a.in)) <
+                       std::tuple(b.name, std::string_view(b.in));
+              });
   }
   return out;
 }
 
-const char* ParameterType(std::string_view name) {
-  if (name == "limit" || name == "timeoutSeconds" || name == "gracePeriodSeconds") return "integer";
-  if (name == "watch" || name == "allowWatchBookmarks" || name == "sendInitialEvents" ||
-      name == "force" || name == "orphanDependents") {
-    return "boolean";
+bool IsBuiltin(const GroupVersion& version) {
+  return !version.resources.empty() && version.resources.front()->builtin;
+}
+
+OperationFacts VersionOperation(const std::string& group, const std::string& version) {
+  return Document((group.empty() ? "/api/" : "/apis/" + group + "/") + version + "/",
+                  "get" + GroupVersionWord(group, version) + "APIResources",
+                  TagOf(group, version), "Tells which resources there are.",
+                  Builtin("meta/v1.APIResourceList"));
+}
+
+OperationFacts GroupOperation(const std::string& group) {
+  if (group.empty()) {
+    return Document("/api/", "getCoreAPIVersions", "core", "Tells which versions there are.",
+                    Builtin("meta/v1.APIVersions"));
   }
-  return "string";
+  return Document("/apis/" + group + "/", "get" + GroupVersionWord(group, "") + "APIGroup",
+                  TagOf(group, ""), "Tells which versions of the group there are.",
+                  Builtin("meta/v1.APIGroup"));
+}
+
+std::vector<OperationFacts> ServerOperations() {
+  const Content text = {Content::kText, nullptr, ""};
+  std::vector<OperationFacts> out = {
+      Document("/.well-known/openid-configuration/", "getServiceAccountIssuerOpenIDConfiguration",
+               "WellKnown", "Tells OpenID clients about the issuer of ServiceAccount tokens.", text),
+      Document("/apis/", "getAPIVersions", "apis", "Tells which groups there are.",
+               Builtin("meta/v1.APIGroupList")),
+      Document("/openid/v1/jwks/", "getServiceAccountIssuerOpenIDKeyset", "openid",
+               "Tells the keys that ServiceAccount tokens are verified with.", text),
+      Document("/version/", "getCodeVersion", "version", "Tells the version of the server.",
+               {Content::kVersionInfo, nullptr, ""})};
+  out[0].consumes.clear();
+  out[0].produces = {"application/json"};
+  out[2].consumes.clear();
+  out[2].produces = {"application/jwk-set+json"};
+  out[3].consumes = out[3].produces = {"application/json"};
+  return out;
 }
 
 }  // namespace mailroom::openapi

@@ -6,17 +6,18 @@
 #include <map>
 #include <string>
 
+#include "openapi/document_kinds.h"
 #include "openapi/resource_type.h"
 
 namespace mailroom::openapi {
 
 class ApiDocs;
-enum class Dialect { kV2, kV3 };
 
 class SchemaWriter {
  public:
   // `docs` may be null.
-  SchemaWriter(Dialect dialect, const ApiDocs* docs) : dialect_(dialect), docs_(docs) {}
+  SchemaWriter(Dialect dialect, const ApiDocs* docs, KindLists kinds)
+      : dialect_(dialect), docs_(docs), kinds_(std::move(kinds)) {}
 
   // A reference to the model of `type` (and of its list), written when not yet there.
   Json RefTo(const ResourceType& type);
@@ -24,23 +25,34 @@ class SchemaWriter {
   // A reference to a built-in type by its fact name, such as `meta/v1.Status`.
   Json RefToBuiltin(std::string_view name);
 
+  // A reference to what is no Kubernetes type: the answer of /version.
+  Json RefToVersionInfo();
+
   // All models written so far by name, those they refer to included.
   std::map<std::string, Json> Take();
 
  private:
   Json Ref(const std::string& model) const;
   Json Named(const Schema& schema);
-  Json NumberOrText(const Schema& schema);
+  Json Scalar(std::string_view model);
   Json Inline(const Schema& schema);
   // A member, an item or a value: by reference where it has a model.
   Json Part(const Schema& schema);
-  void WriteValidations(const Schema& schema, Json& out);
-  void WriteExtensions(const Schema& schema, Json& out);
+  // Of definitions; document_schema_custom.cc.
+  Json Custom(const Schema& schema);
+  void WriteJunctors(const Schema& schema, Json& out);
   Json PropertyJson(const Schema& owner, const Property& property);
+  // What an element of a list or map looks like.
+  Json Element(const Schema& schema);
+  // In v3, where it carries more than the reference, one of several things that hold.
+  Json Wrapped(Json part) const;
+  void WriteMemberDefault(const Property& property, Json& out) const;
+  Json ListModel(const ResourceType& type);
   std::string ModelOf(const ResourceType& type) const;
 
   Dialect dialect_;
   const ApiDocs* docs_;
+  KindLists kinds_;
   std::map<std::string, Json> models_;
 };
 

@@ -1,18 +1,21 @@
-#include "openapi/document_paths.h"
+#include <algorithm>
+
+#include "openapi/document_items.h"
 #include "openapi/documents.h"
-#include "storage/object/json_path.h"
 
 namespace mailroom::openapi {
 namespace {
 
-Json Parameter(const std::string& name, const char* in) {
-  Json out = {{"name", name}, {"in", in}, {"schema", {{"type", ParameterType(name)}}}};
-  if (in == std::string_view("path")) out["required"] = true;
-  if (in == std::string_view("query")) out["schema"]["uniqueItems"] = true;
+Json Parameter(const ParameterFacts& facts) {
+  Json out = {{"name", facts.name},
+              {"in", facts.in},
+              {"schema", {{"type", facts.type}, {"uniqueItems", true}}}};
+  if (!facts.description.empty()) out["description"] = facts.description;
+  if (facts.in == std::string_view("path")) out["required"] = true;
   return out;
 }
 
-Json Content(const std::vector<std::string>& media, const Json& schema) {
+Json ContentJson(const std::vector<std::string>& media, const Json& schema) {
   Json out = Json::object();
   for (const std::string& type : media) out[type] = {{"schema", schema}};
   return out;
@@ -20,79 +23,55 @@ Json Content(const std::vector<std::string>& media, const Json& schema) {
 
 class V3Writer {
  public:
-  explicit V3Writer(const ApiDocs* docs) : schemas_(Dialect::kV3, docs) {}
+  V3Writer(const ApiDocs* docs, KindLists kinds) : schemas_(Dialect::kV3, docs, std::move(kinds)) {}
 
-  Json Write(const Group& group, const GroupVersion& version) {
-    Json paths = Json::object();
-    for (const ResourceTypePtr& type : version.resources) {
-      for (const OperationFacts& facts : OperationsOf(*type)) {
-        Json& path = paths[facts.path];
-        path[facts.method] = Operation(*type, facts);
-        if (!path.contains("parameters")) path["parameters"] = PathParameters(facts);
-      }
+  void Add(std::vector<OperationFacts> operations) {
+    for (auto& [path, item] : PathItemsOf(std::move(operations))) {
+      Json& out = paths_[path] = Json::object();
+      for (const OperationFacts& facts : item.operations) out[facts.method] = Operation(facts);
+      for (const ParameterFacts& facts : item.parameters) out["parameters"].push_back(Parameter(facts));
     }
-    Json schemas = Json::object();
+  }
+
+  // What definitions declare has documents of another title.
+  Json Write(bool builtin) {
+    Json components = Json::object(), schemas = Json::object();
     for (auto& [name, schema] : schemas_.Take()) schemas[name] = std::move(schema);
-    const std::string title = group.name.empty() ? "core" : group.name;
+    if (!schemas.empty()) components["schemas"] = std::move(schemas);
+    if (builtin) components["securitySchemes"] = SecurityJson();
+    Json info = {{"title", builtin ? "Kubernetes" : "Kubernetes CRD Swagger"},
+                 {"version", builtin ? kDocumentVersion : "v0.1.0"}};
     return {{"openapi", "3.0.0"},
-            {"info", {{"title", "Kubernetes"}, {"version", title + "/" + version.version}}},
-            {"paths", std::move(paths)},
-            {"components", {{"schemas", std::move(schemas)}}}};
+            {"info", std::move(info)},
+            {"paths", std::move(paths_)},
+            {"components", std::move(components)}};
   }
 
  private:
-  static Json PathParameters(const OperationFacts& facts) {
-    Json out = Json::array();
-    if (facts.names_object) out.push_back(Parameter("name", "path"));
-    if (facts.names_namespace) out.push_back(Parameter("namespace", "path"));
-    return out;
-  }
-
-  Json Answer(const ResourceType& type, const OperationFacts& facts) {
-    if (facts.answers_list) return schemas_.RefToList(type);
-    if (facts.action == "delete" || facts.action == "deletecollection") {
-      return schemas_.RefToBuiltin("meta/v1.Status");
+  Json Operation(const OperationFacts& facts) {
+    Json responses = {{"401", {{"description", "Unauthorized"}}}};
+    const Json content = ContentJson(facts.produces, SchemaOf(facts.answer, schemas_));
+    for (const int code : facts.codes) {
+      responses[std::to_string(code)] = {{"description", AnswerText(code)}, {"content", content}};
     }
-    if (facts.kind == type.gvk) return schemas_.RefTo(type);
-    return {{"type", "object"}};
-  }
-
-  Json RequestBody(const ResourceType& type, const OperationFacts& facts) {
-    if (facts.action == "patch") {
-      std::vector<std::string> media = {"application/json-patch+json",
-                                        "application/merge-patch+json",
-                                        "application/apply-patch+yaml"};
-      if (type.builtin) media.push_back("application/strategic-merge-patch+json");
-      return {{"required", true}, {"content", Content(media, schemas_.RefToBuiltin("meta/v1.Patch"))}};
-    }
-    const bool removes = facts.action == "delete" || facts.action == "deletecollection";
-    const Json schema = removes ? schemas_.RefToBuiltin("meta/v1.DeleteOptions")
-                        : facts.kind == type.gvk ? schemas_.RefTo(type)
-                                                 : Json{{"type", "object"}};
-    return {{"required", !removes}, {"content", Content({"*/*"}, schema)}};
-  }
-
-  Json Operation(const ResourceType& type, const OperationFacts& facts) {
-    std::vector<std::string> media = {"application/json", "application/yaml"};
-    if (type.builtin) media.emplace_back("application/vnd.kubernetes.protobuf");
-    Json parameters = Json::array();
-    for (const std::string& name : facts.query) parameters.push_back(Parameter(name, "query"));
-    const Json answer = {{"description", "OK"}, {"content", Content(media, Answer(type, facts))}};
-    Json responses = {{"200", answer}, {"401", {{"description", "Unauthorized"}}}};
-    if (facts.action == "post") responses["201"] = answer;
     Json out = {{"operationId", facts.id},
-                {"parameters", std::move(parameters)},
-                {"responses", std::move(responses)},
-                {"x-kubernetes-action", facts.action},
-                {"x-kubernetes-group-version-kind",
-                 {{"group", facts.kind.group}, {"version", facts.kind.version},
-                  {"kind", facts.kind.kind}}}};
-    if (facts.has_body) out["requestBody"] = RequestBody(type, facts);
+                {"tags", Json::array({facts.tag})},
+                {"description", facts.description},
+                {"responses", std::move(responses)}};
+    for (const ParameterFacts& one : facts.parameters) out["parameters"].push_back(Parameter(one));
+    if (facts.body.what != Content::kNothing) {
+      out["requestBody"] = {{"content", ContentJson(facts.consumes, SchemaOf(facts.body, schemas_))}};
+      if (facts.body_required) out["requestBody"]["required"] = true;
+    }
+    WriteAction(facts, out);
     return out;
   }
 
   SchemaWriter schemas_;
+  Json paths_ = Json::object();
 };
+
+std::string Beyond(std::string_view path) { return "/" + std::string(path) + "/"; }
 
 }  // namespace
 
@@ -101,10 +80,41 @@ Json DocumentV3(const Catalog& catalog, std::string_view group, std::string_view
   for (const Group& candidate : catalog.groups()) {
     if (candidate.name != group) continue;
     for (const GroupVersion& served : candidate.versions) {
-      if (served.version == version) return V3Writer(docs).Write(candidate, served);
+      if (served.version != version) continue;
+      const bool builtin = IsBuiltin(served);
+      V3Writer writer(docs, builtin ? KindLists(group, version) : KindLists::OfDefinitions());
+      if (builtin) writer.Add({VersionOperation(candidate.name, served.version)});
+      for (const ResourceTypePtr& type : served.resources) writer.Add(OperationsOf(*type));
+      return writer.Write(builtin);
     }
   }
   return nullptr;
+}
+
+std::vector<std::string> ServerPaths(const Catalog& catalog) {
+  std::vector<std::string> paths;
+  for (const OperationFacts& facts : ServerOperations()) {
+    paths.push_back(facts.path.substr(1, facts.path.size() - 2));
+  }
+  for (const Group& group : catalog.groups()) {
+    if (std::none_of(group.versions.begin(), group.versions.end(), IsBuiltin)) continue;
+    paths.push_back(group.name.empty() ? "api" : "apis/" + group.name);
+  }
+  return paths;
+}
+
+Json ServerDocumentV3(const Catalog& catalog, std::string_view path, const ApiDocs* docs) {
+  const std::vector<std::string> known = ServerPaths(catalog);
+  if (std::find(known.begin(), known.end(), path) == known.end()) return nullptr;
+  V3Writer writer(docs, KindLists());
+  for (OperationFacts& facts : ServerOperations()) {
+    if (facts.path != Beyond(path)) continue;
+    writer.Add({std::move(facts)});
+    return writer.Write(true);
+  }
+  const std::size_t slash = path.find('/');
+  writer.Add({GroupOperation(slash == path.npos ? "" : std::string(path.substr(slash + 1)))});
+  return writer.Write(true);
 }
 
 }  // namespace mailroom::openapi

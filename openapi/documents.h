@@ -11,14 +11,17 @@
 
 namespace mailroom::openapi {
 
+// Version of the API in the documents' heads.
+inline constexpr const char* kDocumentVersion = "1.36";
+
 // The v3 document of one group version; null when the catalogue does not serve it.
 Json DocumentV3(const Catalog& catalog, std::string_view group, std::string_view version,
                 const ApiDocs* docs = nullptr);
 
-// Paths of the server that belong to no group (`version`), and the v3 document of each; null for
-// any other path.
-const std::vector<std::string>& ServerPaths();
-Json ServerDocumentV3(std::string_view path);
+// Paths below which there is a v3 document, but for those of group versions (`version`, `apis/apps`),
+// and that document; null for any other path.
+std::vector<std::string> ServerPaths(const Catalog& catalog);
+Json ServerDocumentV3(const Catalog& catalog, std::string_view path, const ApiDocs* docs = nullptr);
 
 // The v2 document of everything the catalogue serves.
 Json DocumentV2(const Catalog& catalog, const ApiDocs* docs = nullptr);

@@ -16,26 +16,32 @@ const Json& V2() {
   return document;
 }
 
-// Every `$ref` below `node` names a member of `models`.
-void CheckRefs(const Json& node, const Json& models, const std::string& prefix) {
+// Every `$ref` below `node` names a member of `models`, or of `parameters`.
+void CheckRefs(const Json& node, const Json& models, const std::string& prefix,
+               const Json& parameters = Json::object()) {
   if (node.is_object()) {
     for (const auto& [key, value] : node.items()) {
       if (key == "$ref" && value.is_string()) {
         const std::string text = value.get<std::string>();
+        constexpr std::string_view kParameters = "#/parameters/";
+        if (text.starts_with(kParameters)) {
+          EXPECT_TRUE(parameters.contains(text.substr(kParameters.size()))) << text;
+          continue;
+        }
         ASSERT_TRUE(text.starts_with(prefix)) << text;
         EXPECT_TRUE(models.contains(text.substr(prefix.size()))) << text;
       } else {
-        CheckRefs(value, models, prefix);
+        CheckRefs(value, models, prefix, parameters);
       }
     }
   } else if (node.is_array()) {
-    for (const Json& element : node) CheckRefs(element, models, prefix);
+    for (const Json& element : node) CheckRefs(element, models, prefix, parameters);
   }
 }
 
 TEST(DocumentsV2, EveryKindHasADefinitionAndAPatchOperation) {
   const Json* definitions = Find(V2(), {"definitions"});
-  CheckRefs(V2(), *definitions, "#/definitions/");
+  CheckRefs(V2(), *definitions, "#/definitions/", V2().at("parameters"));
   std::set<std::string> kinds;
   for (const auto& [name, schema] : definitions->items()) {
     if (const Json* gvks = Find(schema, {"x-kubernetes-group-version-kind"})) {
@@ -200,7 +206,7 @@ TEST(Gnostic, CarriesVersionThree) {
   const Json document = DocumentV3(*BaseCatalog(WorkspaceType::kCluster), "apps", "v1");
   const std::string bytes = EncodeGnosticV3(document);
   EXPECT_EQ(Part(bytes, 1), "3.0.0");
-  EXPECT_EQ(Part(Part(bytes, 2), 6), "apps/v1");
+  EXPECT_EQ(Part(Part(bytes, 2), 6), kDocumentVersion);
   const auto paths = NamedParts(Part(bytes, 4), 1);
   EXPECT_EQ(paths.size(), document["paths"].size());
   const auto schemas = NamedParts(Part(Part(bytes, 5), 1), 1);
