@@ -1,5 +1,6 @@
 #include "apiserver/cluster_objects.h"
 
+#include "openapi/validate_flow_control.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::apiserver {
@@ -13,47 +14,22 @@ struct FlowObject {
   const char* kind;
   const char* resource;
   const char* name;
-  Json spec;
 };
 
-Json FlowSpec(const char* level, int precedence, const std::vector<std::string>& groups) {
-  Json subjects = Json::array();
-  for (const std::string& group : groups) {
-    subjects.push_back({{"kind", "Group"}, {"group", {{"name", group}}}});
-  }
-  const Json all = Json::array({"*"});
-  return {{"priorityLevelConfiguration", {{"name", level}}},
-          {"matchingPrecedence", precedence},
-          {"rules",
-           Json::array({{{"subjects", std::move(subjects)},
-                         {"resourceRules", Json::array({{{"verbs", all},
-                                                         {"apiGroups", all},
-                                                         {"resources", all},
-                                                         {"clusterScope", true},
-                                                         {"namespaces", all}}})},
-                         {"nonResourceRules",
-                          Json::array({{{"verbs", all}, {"nonResourceURLs", all}}})}}})}};
-}
+constexpr const char* kLevel = "PriorityLevelConfiguration";
+constexpr FlowObject kFlowObjects[] = {
+    {kLevel, "prioritylevelconfigurations", "catch-all"},
+    {kLevel, "prioritylevelconfigurations", "exempt"},
+    {"FlowSchema", "flowschemas", "exempt"},
+    {"FlowSchema", "flowschemas", "catch-all"},
+};
 
-const std::vector<FlowObject>& FlowObjects() {
-  static const auto* objects = [] {
-    Json everybody =
-        FlowSpec("catch-all", 10000, {"system:unauthenticated", "system:authenticated"});
-    everybody["distinguisherMethod"] = {{"type", "ByUser"}};
-    return new std::vector<FlowObject>{
-        {"PriorityLevelConfiguration", "prioritylevelconfigurations", "catch-all",
-         {{"type", "Limited"},
-          {"limited",
-           {{"nominalConcurrencyShares", 5},
-            {"lendablePercent", 0},
-            {"limitResponse", {{"type", "Reject"}}}}}}},
-        {"PriorityLevelConfiguration", "prioritylevelconfigurations", "exempt",
-         {{"type", "Exempt"},
-          {"exempt", {{"nominalConcurrencyShares", 0}, {"lendablePercent", 0}}}}},
-        {"FlowSchema", "flowschemas", "exempt", FlowSpec("exempt", 1, {"system:masters"})},
-        {"FlowSchema", "flowschemas", "catch-all", std::move(everybody)}};
-  }();
-  return *objects;
+// What the object's spec should be; what `exempt` grants is up to those who run the cluster.
+Json WantedSpec(const FlowObject& each, const Json& now) {
+  Json wanted = openapi::MandatoryFlowSpec(each.kind, each.name);
+  const Json* granted = Find(now, {"spec", "exempt"});
+  if (granted != nullptr && wanted.contains("exempt")) wanted["exempt"] = *granted;
+  return wanted;
 }
 
 }  // namespace
@@ -62,7 +38,7 @@ bool IsClusterObject(const Object& object) {
   const std::string_view kind = object.kind();
   const std::string_view name = object.meta().name;
   if (kind == "ConfigMap") return name == kTrust && object.meta().ns == "kube-system";
-  for (const FlowObject& each : FlowObjects()) {
+  for (const FlowObject& each : kFlowObjects) {
     if (kind == each.kind && name == each.name) return true;
   }
   return false;
@@ -87,7 +63,7 @@ Result<void> ProvideTrust(const SelfWriter& self, const WorkspaceView& workspace
 
 Result<void> ProvideFlowControl(const SelfWriter& self, const WorkspaceView& workspace,
                                 const Hub& hub) {
-  for (const FlowObject& each : FlowObjects()) {
+  for (const FlowObject& each : kFlowObjects) {
     const std::string group(kFlowGroup);
     const auto type = workspace.catalog->FindShared(group, "v1", each.resource);
     const ObjectPtr there = hub.store.Get({workspace.name, {group, each.resource}, "", each.name});
@@ -96,16 +72,17 @@ Result<void> ProvideFlowControl(const SelfWriter& self, const WorkspaceView& wor
                        {{"apiVersion", group + "/v1"},
                         {"kind", each.kind},
                         {"metadata", {{"name", each.name}, {"annotations", {{kAutoUpdate, "true"}}}}},
-                        {"spec", each.spec}}));
+                        {"spec", WantedSpec(each, Json())}}));
       continue;
     }
     const Json now = there->ToJson();
-    if (now.value("spec", Json()) == each.spec &&
+    const Json wanted = WantedSpec(each, now);
+    if (now.value("spec", Json()) == wanted &&
         StringAt(now, {"metadata", "annotations", kAutoUpdate}) == "true") {
       continue;
     }
     TRY(UnlessGone(self.Change(workspace, type, "", each.name, "", [&](Json& object) {
-      Set(object, {"spec"}, each.spec);
+      Set(object, {"spec"}, wanted);
       Set(object, {"metadata", "annotations", kAutoUpdate}, "true");
     })));
   }

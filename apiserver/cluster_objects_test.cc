@@ -87,9 +87,19 @@ TEST_F(ClusterObjectsTest, AClusterKeepsTheMandatoryFlows) {
   EXPECT_EQ(IntAt(hub.Get(group + "/prioritylevelconfigurations/catch-all").body,
                   {"spec", "limited", "nominalConcurrencyShares"}),
             5);
-  EXPECT_EQ(hub.Do("PATCH", flow, {{"spec", {{"matchingPrecedence", 7}}}},
-                   "application/merge-patch+json").code, 200);
-  EXPECT_TRUE(Eventually([&] { return hub.Get(flow).body.at("spec") == spec; }));
+  const auto patch = [&](const std::string& path, const Json& body) {
+    return hub.Do("PATCH", path, body, "application/merge-patch+json").code;
+  };
+  EXPECT_EQ(patch(flow, {{"spec", {{"matchingPrecedence", 7}}}}), 422);
+  // What is granted without end may be counted.
+  const std::string level = group + "/prioritylevelconfigurations/exempt";
+  EXPECT_EQ(patch(level, {{"spec", {{"exempt", {{"lendablePercent", 7}}}}}}), 200);
+  EXPECT_EQ(patch(level, {{"metadata", {{"annotations", Json()}}}}), 200);
+  EXPECT_TRUE(Eventually([&] {
+    const Json now = hub.Get(level).body;
+    return now.at("metadata").contains("annotations") &&
+           IntAt(now, {"spec", "exempt", "lendablePercent"}) == 7;
+  }));
 }
 
 // APIServices act in root, too.

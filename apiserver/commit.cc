@@ -131,11 +131,17 @@ bool SpecDiffers(const openapi::ResourceType& type, const Json& before, const Js
   return false;
 }
 
-bool CountedAnnotations(const openapi::ResourceType& type, const Json& before, const Json& after) {
-  if (!RulesOf(type).counts_annotations) return false;
+bool RaisesGeneration(const Call& call, const Json& before, const Json& after) {
+  const Counted counted = RulesOf(*call.type).counted;
+  if (counted == Counted::kNothing) return false;
+  if (!call.type->tracks_generation && counted != Counted::kLater) return false;
+  if (SpecDiffers(*call.type, before, after)) return true;
+  const bool labels = counted == Counted::kLabelsToo;
+  if (!call.info.subresource.empty() || (!labels && counted != Counted::kAnnotationsToo)) return false;
   static const Json kNone = Json::object();
-  const Json* old = Find(before, {"metadata", "annotations"});
-  const Json* now = Find(after, {"metadata", "annotations"});
+  const std::string_view member = labels ? "labels" : "annotations";
+  const Json* old = Find(before, {"metadata", member});
+  const Json* now = Find(after, {"metadata", member});
   return (old != nullptr ? *old : kNone) != (now != nullptr ? *now : kNone);
 }
 
@@ -275,10 +281,7 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   TRY(MutateChanged(call, options, live, admit, draft));
   const KindRules& rules = RulesOf(*call.type);
   if (rules.prepare != nullptr) TRY(rules.prepare(call, object, &live));
-  const bool main = call.info.subresource.empty();
-  if (call.type->tracks_generation && draft.counts &&
-      (SpecDiffers(*call.type, live, object) ||
-       (main && CountedAnnotations(*call.type, live, object)))) {
+  if (draft.counts && RaisesGeneration(call, live, object)) {
     Set(object, {"metadata", "generation"}, IntAt(live, {"metadata", "generation"}) + 1);
   }
   Track(call, options, &live, draft);

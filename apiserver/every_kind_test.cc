@@ -303,5 +303,35 @@ TEST(EveryKind, GoesWithItsNamespace) {
   for (const std::string& path : inside) EXPECT_EQ(hub.Get(path).code, 404) << path;
 }
 
+// What a kind counts besides its spec, and what it does not count.
+TEST(EveryKind, CountsWhatItIsToldTo) {
+  struct Row {
+    const char *path, *object, *change;
+    std::int64_t made, changed;
+  };
+  const std::vector<Row> rows = {
+      {"/apis/scheduling.k8s.io/v1/priorityclasses",
+       R"({"kind":"PriorityClass","apiVersion":"scheduling.k8s.io/v1","value":1})",
+       R"({"description":"x"})", 1, 1},
+      {"/apis/storage.k8s.io/v1/csidrivers", R"({"kind":"CSIDriver","apiVersion":"storage.k8s.io/v1","spec":{}})",
+       R"({"spec":{"requiresRepublish":true}})", 0, 1},
+      {"/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+       R"({"kind":"EndpointSlice","apiVersion":"discovery.k8s.io/v1","addressType":"IPv4","endpoints":[]})",
+       R"({"metadata":{"labels":{"a":"b"}}})", 1, 2},
+  };
+  TestHub hub;
+  for (const Row& row : rows) {
+    Json object = *ParseJson(row.object);
+    Set(object, {"metadata", "name"}, "counted");
+    const auto made = hub.Do("POST", row.path, object);
+    EXPECT_EQ(made.code, 201) << made.text;
+    EXPECT_EQ(IntAt(made.body, {"metadata", "generation"}), row.made) << made.text;
+    const auto changed = hub.Do("PATCH", std::string(row.path) + "/counted", *ParseJson(row.change),
+                                "application/merge-patch+json");
+    EXPECT_EQ(changed.code, 200) << changed.text;
+    EXPECT_EQ(IntAt(changed.body, {"metadata", "generation"}), row.changed) << changed.text;
+  }
+}
+
 }  // namespace
 }  // namespace mailroom

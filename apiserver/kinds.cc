@@ -305,7 +305,10 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
                                      GroupResource{"batch", "jobs"}}) {
       rules[old].propagation = Propagation::kOrphan;
     }
-    rules[{"apps", "deployments"}].counts_annotations = true;
+    rules[{"apps", "deployments"}].counted = Counted::kAnnotationsToo;
+    rules[{"discovery.k8s.io", "endpointslices"}].counted = Counted::kLabelsToo;
+    rules[{"scheduling.k8s.io", "priorityclasses"}].counted = Counted::kNothing;
+    rules[{"storage.k8s.io", "csidrivers"}].counted = Counted::kLater;
     rules[{"apps", "daemonsets"}].prepare = PrepareDaemonSet;
     rules[{"autoscaling", "horizontalpodautoscalers"}].prepare = PrepareAutoscaler;
     rules[kPodsResource].settle = FillPod;

@@ -14,6 +14,10 @@ namespace mailroom::apiserver {
 // What a delete without a policy does to dependents.
 enum class Propagation { kBackground, kOrphan, kNone };  // kNone: the kind takes no policy
 
+// What raises metadata.generation: the spec of the kinds that have it from their creation on; with
+// it annotations, or labels; nothing at all; the spec, of objects that are made without it.
+enum class Counted { kSpec, kAnnotationsToo, kLabelsToo, kNothing, kLater };
+
 struct KindRules {
   // Fills server-owned parts of an object about to be written. `live` is null on create.
   Result<void> (*prepare)(Call& call, Json& object, const Json* live) = nullptr;
@@ -41,7 +45,7 @@ struct KindRules {
   bool store_preconditions = false;
   Propagation propagation = Propagation::kBackground;
   bool status_at_creation = false;       // may be given with the object
-  bool counts_annotations = false;       // a change of annotations raises the generation, too
+  Counted counted = Counted::kSpec;      // what raises the generation
   const char* delete_warning = nullptr;  // when a delete names no policy
 };
 

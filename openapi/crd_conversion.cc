@@ -66,8 +66,11 @@ void CheckConversion(const Json& crd, const Json* old, Causes& causes) {
   const BuiltinCheck check{crd, old, causes};
   const std::string strategy = StringAt(*conversion, {"strategy"});
   const std::string field = std::string(kPath) + ".strategy";
-  if (strategy.empty()) check.Required(field);
-  CheckOneOf(check, field, strategy, {"None", "Webhook"});
+  if (strategy.empty()) {
+    check.Required(field);
+  } else {
+    CheckOneOf(check, field, strategy, {"None", "Webhook"});
+  }
   if (strategy == "Webhook") {
     if (BoolAt(crd, {"spec", "preserveUnknownFields"})) {
       check.Invalid(field, strategy, "must be None if spec.preserveUnknownFields is true");

@@ -13,7 +13,7 @@ struct Disabled {
   std::string_view type, member;
 };
 
-constexpr std::array<Disabled, 9> kDisabled = {{
+constexpr std::array<Disabled, 15> kDisabled = {{
     {"core/v1.Lifecycle", "stopSignal"},                          // ContainerStopSignals
     {"core/v1.PodSpec", "schedulingGroup"},                       // GenericWorkload
     {"core/v1.VolumeProjection", "clusterTrustBundle"},           // ClusterTrustBundleProjection
@@ -21,15 +21,21 @@ constexpr std::array<Disabled, 9> kDisabled = {{
     {"apps/v1.RollingUpdateStatefulSetStrategy", "maxUnavailable"},  // MaxUnavailableStatefulSet
     {"coordination/v1.LeaseSpec", "strategy"},                    // CoordinatedLeaderElection
     {"coordination/v1.LeaseSpec", "preferredHolder"},             // the same
+    {"resource/v1.DeviceAttribute", "ints"},                      // DRAListTypeAttributes
+    {"resource/v1.DeviceAttribute", "bools"},                     // the same
+    {"resource/v1.DeviceAttribute", "strings"},                   // the same
+    {"resource/v1.DeviceAttribute", "versions"},                  // the same
+    {"resource/v1.Device", "nodeAllocatableResourceMappings"},    // DRANodeAllocatableResources
+    {"storage/v1.CSIDriverSpec", "preventPodSchedulingIfMissing"},   // VolumeLimitScaling
     {"core/v1.NodeSpec", "configSource"},                         // removed in 1.24
     {"core/v1.NodeStatus", "config"},                             // the same
 }};
 using Rows = std::bitset<kDisabled.size()>;
 
 // Kinds that can have one of them.
-constexpr std::array<std::string_view, 11> kKinds = {
+constexpr std::array<std::string_view, 13> kKinds = {
     "Pod", "PodTemplate", "ReplicationController", "Deployment", "ReplicaSet", "DaemonSet",
-    "StatefulSet", "Job", "CronJob", "Lease", "Node"};
+    "StatefulSet", "Job", "CronJob", "Lease", "Node", "ResourceSlice", "CSIDriver"};
 
 class Search {
  public:
@@ -69,7 +75,8 @@ class Search {
       for (auto member = value.begin(); member != value.end(); ++member) {
         if (!member->is_structured()) continue;
         const Property* property = schema.Find(member.key());
-        if (property != nullptr) visit(*property->schema, *member);
+        const Schema* child = property != nullptr ? property->schema : schema.additional;
+        if (child != nullptr) visit(*child, *member);
       }
     }
   }

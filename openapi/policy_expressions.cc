@@ -58,8 +58,8 @@ std::vector<TypePtr> PatchTypes() {
   return types;
 }
 
+// What is only known when it runs does not do.
 bool ResultFits(const cel::Type& type, PolicyResult result) {
-  if (type.kind == Kind::kDyn) return true;
   switch (result) {
     case PolicyResult::kBool: return type.kind == Kind::kBool;
     case PolicyResult::kString: return type.kind == Kind::kString;
@@ -68,9 +68,7 @@ bool ResultFits(const cel::Type& type, PolicyResult result) {
     case PolicyResult::kAny: return true;
     case PolicyResult::kObject: return type.kind == Kind::kObject && type.name == "Object";
     case PolicyResult::kPatches:
-      return type.kind == Kind::kList &&
-             (type.params.empty() || type.params[0]->kind == Kind::kDyn ||
-              type.params[0]->name == "JSONPatch");
+      return type.kind == Kind::kList && !type.params.empty() && type.params[0]->name == "JSONPatch";
   }
   return false;
 }
@@ -79,7 +77,7 @@ const char* ResultText(PolicyResult result) {
   switch (result) {
     case PolicyResult::kBool: return "bool";
     case PolicyResult::kString: return "string";
-    case PolicyResult::kStringOrNull: return "string or null_type";
+    case PolicyResult::kStringOrNull: return "one of [string null_type]";
     case PolicyResult::kAny: return "any";
     case PolicyResult::kObject: return "Object";
     case PolicyResult::kPatches: return "list(JSONPatch)";
@@ -177,7 +175,8 @@ Result<cel::ProgramPtr> PolicyScope::Compile(const std::string& text, PolicyResu
       shared_ ? TRY(AllPrograms().Get(signature_ + "\n\n" + text, text, Environment()))
               : TRY(CompileOne(text, Environment()));
   if (!ResultFits(*program->type(), result)) {
-    return BadRequest(std::string("must evaluate to ") + ResultText(result));
+    return BadRequest(std::string("must evaluate to ") + ResultText(result) + " but got " +
+                      cel::DisplayCut(*program->type()));
   }
   return program;
 }

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "openapi/validate_cluster_kinds.h"
+#include "openapi/validate_devices.h"
+#include "openapi/validate_flow_control.h"
 #include "openapi/validate_jobs.h"
 #include "openapi/validate_names.h"
 #include "openapi/validate_rules.h"
@@ -17,7 +19,7 @@ struct KindRow {
   void (*check)(const BuiltinCheck&);
 };
 
-constexpr std::array<KindRow, 66> kKinds = {{
+constexpr std::array<KindRow, 68> kKinds = {{
     {"", "ConfigMap", CheckConfigMap},
     {"", "Secret", CheckSecret},
     {"", "Pod", CheckPod},
@@ -59,7 +61,6 @@ constexpr std::array<KindRow, 66> kKinds = {{
     {"coordination.k8s.io", "Lease", CheckLease},
     {"scheduling.k8s.io", "PriorityClass", CheckPriorityClass},
     {"storage.k8s.io", "StorageClass", CheckStorageClass},
-    {"storage.k8s.io", "StorageClass", CheckStorageClassFields},
     {"storage.k8s.io", "VolumeAttributesClass", CheckVolumeAttributesClass},
     {"storage.k8s.io", "CSIDriver", CheckCsiDriver},
     {"storage.k8s.io", "CSINode", CheckCsiNode},
@@ -71,9 +72,12 @@ constexpr std::array<KindRow, 66> kKinds = {{
     {"networking.k8s.io", "IngressClass", CheckIngressClass},
     {"networking.k8s.io", "IPAddress", CheckIpObject},
     {"networking.k8s.io", "ServiceCIDR", CheckServiceRange},
-    {"resource.k8s.io", "ResourceClaim", CheckFixedSpec},
-    {"resource.k8s.io", "ResourceClaimTemplate", CheckFixedSpec},
+    {"resource.k8s.io", "DeviceClass", CheckDeviceClass},
+    {"resource.k8s.io", "ResourceClaim", CheckDeviceClaim},
+    {"resource.k8s.io", "ResourceClaimTemplate", CheckDeviceClaimTemplate},
     {"resource.k8s.io", "ResourceSlice", CheckDeviceSlice},
+    {"flowcontrol.apiserver.k8s.io", "FlowSchema", CheckFlowSchema},
+    {"flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration", CheckPriorityLevel},
     {"networking.k8s.io", "Ingress", CheckIngress},
     {"networking.k8s.io", "NetworkPolicy", CheckNetworkPolicy},
     {"apiregistration.k8s.io", "APIService", CheckApiService},
@@ -87,29 +91,32 @@ constexpr std::array<KindRow, 66> kKinds = {{
 }};
 
 // Kinds whose checks say all that is wrong, in an order of their own.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kSelfContained = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSelfContained = {{
     {"certificates.k8s.io", "CertificateSigningRequest"},
     {"", "Endpoints"},
     {"discovery.k8s.io", "EndpointSlice"},
     {"policy", "PodDisruptionBudget"},
     {"", "ResourceQuota"},
     {"", "LimitRange"},
-    {"networking.k8s.io", "Ingress"},
-    {"networking.k8s.io", "NetworkPolicy"},
     {"autoscaling", "HorizontalPodAutoscaler"},
 }};
 
 bool SaysAll(const GroupVersionKind& gvk) {
-  return gvk.group == "admissionregistration.k8s.io" ||
-         std::find(kSelfContained.begin(), kSelfContained.end(),
+  for (std::string_view group :
+       {"admissionregistration.k8s.io", "apiregistration.k8s.io", "flowcontrol.apiserver.k8s.io",
+        "networking.k8s.io", "node.k8s.io", "resource.k8s.io", "scheduling.k8s.io",
+        "storage.k8s.io"}) {
+    if (gvk.group == group) return true;
+  }
+  return std::find(kSelfContained.begin(), kSelfContained.end(),
                    std::pair<std::string_view, std::string_view>(gvk.group, gvk.kind)) !=
-             kSelfContained.end();
+         kSelfContained.end();
 }
 
 // Members that the facts call required and the server leaves to the reader of the object, or
 // that another check reports with more words.
 bool IsLenient(std::string_view type, std::string_view member) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kLenient = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 30> kLenient = {{
       {"core/v1.HTTPHeader", "name"},
       {"core/v1.HTTPHeader", "value"},
       {"core/v1.HTTPGetAction", "port"},
@@ -124,7 +131,6 @@ bool IsLenient(std::string_view type, std::string_view member) {
       {"core/v1.PodReadinessGate", "conditionType"},
       {"core/v1.PodSchedulingGate", "name"},
       {"core/v1.SeccompProfile", "type"},
-      {"storage/v1.TokenRequest", "audience"},
       {"discovery/v1.ForZone", "name"},
       {"discovery/v1.ForNode", "name"},
       {"core/v1.Container", "name"},
@@ -140,8 +146,6 @@ bool IsLenient(std::string_view type, std::string_view member) {
       {"rbac/v1.RoleRef", "name"},
       {"rbac/v1.Subject", "kind"},
       {"rbac/v1.Subject", "name"},
-      {"networking/v1.HTTPIngressPath", "pathType"},
-      {"flowcontrol/v1.LimitResponse", "type"},
       {"apiextensions/v1.CustomResourceDefinitionSpec", "scope"},
   }};
   for (std::string_view home : {"apiextensions/", "events/", "meta/"}) {
@@ -235,9 +239,7 @@ std::string DottedPath(Path path) {
 namespace {
 
 // Lists of which an element's fault is told of the whole.
-bool IsToldAsWhole(std::string_view path) {
-  return path.ends_with("ccessModes") || path.ends_with(".volumeLifecycleModes");
-}
+bool IsToldAsWhole(std::string_view path) { return path.ends_with("ccessModes"); }
 
 // The facts of status are not checked, neither that of a claim inside another object.
 bool IsStatus(const Schema& schema, const std::string& path, std::string_view member) {

@@ -76,7 +76,6 @@ void CheckClusterRoleBinding(const BuiltinCheck& check);
 void CheckNamespaceObject(const BuiltinCheck& check);
 void CheckLease(const BuiltinCheck& check);
 void CheckPriorityClass(const BuiltinCheck& check);
-void CheckStorageClass(const BuiltinCheck& check);
 void CheckVolumeClaim(const BuiltinCheck& check);
 void CheckApiService(const BuiltinCheck& check);
 void CheckIngress(const BuiltinCheck& check);

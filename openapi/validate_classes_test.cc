@@ -101,14 +101,15 @@ TEST(ValidateClasses, KeepsWhatMayNotChange) {
        {"storageClassName: Invalid value: \"b\": field is immutable"}},
       {kAttachment, "{spec: {attacher: a, nodeName: w, source: {persistentVolumeName: a}}}",
        "{spec: {attacher: a, nodeName: m, source: {persistentVolumeName: a}}}",
-       {"spec: Invalid value: {\"attacher\":\"a\",\"nodeName\":\"m\",\"source\":{\"persistentVolumeName\":"
-        "\"a\"}}: field is immutable"}},
+       {"spec: Invalid value: {\"Attacher\":\"a\",\"Source\":{\"PersistentVolumeName\":\"a\","
+        "\"InlineVolumeSpec\":null},\"NodeName\":\"m\"}: field is immutable"}},
       {kRuntime, "{handler: a}", "{handler: b}", {"handler: Invalid value: \"b\": field is immutable"}},
       {kIngressClass, "{spec: {controller: a/b}}", "{spec: {controller: a/c}}",
        {"spec.controller: Invalid value: \"a/c\": field is immutable"}},
       {kAddress, "{spec: {parentRef: {resource: services, name: a}}}",
        "{spec: {parentRef: {resource: services, name: b}}}",
-       {"spec.parentRef: Invalid value: {\"name\":\"b\",\"resource\":\"services\"}: field is immutable"}},
+       {"spec.parentRef: Invalid value: {\"Group\":\"\",\"Resource\":\"services\",\"Namespace\":\"\","
+        "\"Name\":\"b\"}: field is immutable"}},
       {kRange, "{spec: {cidrs: [10.1.0.0/24]}}", "{spec: {cidrs: [10.2.0.0/24]}}",
        {"spec.cidrs[0]: Invalid value: \"10.2.0.0/24\": field is immutable"}},
       {kRange, "{spec: {cidrs: [10.1.0.0/24]}}", "{spec: {cidrs: [10.1.0.0/24, 'fd00::/64']}}", {}},

@@ -1,8 +1,15 @@
 #include "openapi/validate_cluster_kinds.h"
 
+#include <initializer_list>
+#include <set>
+
+#include "openapi/builtin.h"
+#include "openapi/validate.h"
 #include "openapi/validate_addresses.h"
 #include "openapi/validate_causes.h"
+#include "openapi/validate_internal.h"
 #include "openapi/validate_names.h"
+#include "openapi/validate_pods.h"
 #include "openapi/validate_schema.h"
 
 namespace mailroom::openapi {
@@ -12,6 +19,42 @@ constexpr const char* kFixed = "field is immutable";
 
 bool IsSame(const Json* a, const Json* b) {
   return a == nullptr || b == nullptr ? a == b : *a == *b;
+}
+
+// Members that must be there, and could be parts of a path.
+void CheckNamed(const BuiltinCheck& check, const Json& owner, const std::string& path,
+                std::initializer_list<const char*> members) {
+  for (const char* member : members) {
+    const std::string text = StringAt(owner, {member}), field = path + "." + member;
+    if (text.empty()) {
+      check.Required(field);
+    } else {
+      AddInvalid(check.causes, field, text, CheckPathSegment(text));
+    }
+  }
+}
+
+void CheckRuntimeTolerations(const BuiltinCheck& check) {
+  const std::string list = "scheduling.tolerations";
+  const Schema& type = *BuiltinType("core/v1.Toleration");
+  const Json& tolerations = ArrayAt(check.object, {"scheduling", "tolerations"});
+  for (std::size_t i = 0; i < tolerations.size() && !check.causes.full(); ++i) {
+    const std::string how = StringAt(tolerations[i], {"operator"}), field = ElementPath(list, i);
+    CheckToleration(check, tolerations[i], field);
+    if (how == "Gt" || how == "Lt") {
+      check.causes.push_back(NotSupported(field + ".operator", how, {"Equal", "Exists", "Lt", "Gt"}));
+    }
+    CheckDeclared(type, tolerations[i], field, check.causes);
+  }
+  std::set<Json> known;
+  for (std::size_t i = 0; i < tolerations.size() && !check.causes.full(); ++i) {
+    Json key = Json::array();
+    for (const char* member : {"key", "operator", "value", "effect"}) {
+      key.push_back(StringAt(tolerations[i], {member}));
+    }
+    if (known.insert(std::move(key)).second) continue;
+    check.causes.push_back(DuplicateValue(ElementPath(list, i), InternalText(type, &tolerations[i])));
+  }
 }
 
 }  // namespace
@@ -27,10 +70,6 @@ void CheckPrefixedPath(const BuiltinCheck& check, const std::string& text, const
   if (MatchesPattern("^[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+$", path)) return;
   check.Invalid(field, path,
                 "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')");
-}
-
-void CheckFixedSpec(const BuiltinCheck& check) {
-  if (check.subresource.empty()) check.Immutable({"spec"});
 }
 
 void CheckNodeChange(const BuiltinCheck& check) {
@@ -63,14 +102,24 @@ void CheckRevision(const BuiltinCheck& check) {
 
 void CheckRuntimeClass(const BuiltinCheck& check) {
   const std::string handler = StringAt(check.object, {"handler"});
-  if (!handler.empty()) AddInvalid(check.causes, "handler", handler, CheckLabel(handler));
+  if (handler.empty()) {
+    check.Required("handler");
+  } else {
+    AddInvalid(check.causes, "handler", handler, CheckLabel(handler));
+  }
+  if (const Json* fixed = Find(check.object, {"overhead", "podFixed"})) {
+    CheckAmounts(check, {{"resources", {{"limits", *fixed}}}}, "overhead");
+  }
+  if (const Json* labels = Find(check.object, {"scheduling", "nodeSelector"})) {
+    check.causes.Add(ValidateLabels(labels, "scheduling.nodeSelector"));
+  }
+  CheckRuntimeTolerations(check);
   check.Immutable({"handler"});
 }
 
 void CheckIngressClass(const BuiltinCheck& check) {
   constexpr std::size_t kLongest = 250;
   const std::string controller = StringAt(check.object, {"spec", "controller"});
-  Untell(check.causes, "spec.controller");
   check.Immutable({"spec", "controller"});
   if (controller.size() > kLongest) check.causes.push_back(TooLong("spec.controller", kLongest));
   CheckPrefixedPath(check, controller, "spec.controller");
@@ -81,13 +130,10 @@ void CheckIngressClass(const BuiltinCheck& check) {
   if (Find(*found, {"apiGroup"}) != nullptr) {
     AddInvalid(check.causes, field + ".apiGroup", text("apiGroup"), CheckSubdomain(text("apiGroup")));
   }
-  for (const char* member : {"kind", "name"}) {
-    AddInvalid(check.causes, field + "." + member, text(member), CheckPathSegment(text(member)));
-  }
+  CheckNamed(check, *found, field, {"kind", "name"});
   const Json* scope = Find(*found, {"scope"});
   const Json* home = Find(*found, {"namespace"});
   const std::string reach = text("scope");
-  Untell(check.causes, field + ".scope");
   if (scope == nullptr) {
     check.Required(field + ".scope");
   } else if (reach != "Cluster" && reach != "Namespace") {
@@ -102,16 +148,17 @@ void CheckIngressClass(const BuiltinCheck& check) {
 }
 
 void CheckIpObject(const BuiltinCheck& check) {
-  check.Immutable({"spec", "parentRef"});
-  if (check.old != nullptr) return;
   const Json* parent = Find(check.object, {"spec", "parentRef"});
-  if (parent == nullptr) return;
-  const std::string field = "spec.parentRef", group = StringAt(*parent, {"group"});
-  if (!group.empty()) AddInvalid(check.causes, field + ".group", group, CheckSubdomain(group));
-  for (const char* member : {"resource", "name", "namespace"}) {
-    const std::string text = StringAt(*parent, {member});
-    AddInvalid(check.causes, field + "." + member, text, CheckPathSegment(text));
+  const std::string field = "spec.parentRef";
+  if (parent == nullptr) {
+    check.Required(field);
+  } else {
+    const std::string group = StringAt(*parent, {"group"}), home = StringAt(*parent, {"namespace"});
+    if (!group.empty()) AddInvalid(check.causes, field + ".group", group, CheckSubdomain(group));
+    CheckNamed(check, *parent, field, {"resource", "name"});
+    AddInvalid(check.causes, field + ".namespace", home, CheckPathSegment(home));
   }
+  CheckInternalImmutable(check, {"spec", "parentRef"}, "networking/v1.ParentReference");
 }
 
 void CheckServiceRange(const BuiltinCheck& check) {
@@ -129,7 +176,8 @@ void CheckServiceRange(const BuiltinCheck& check) {
   }
   if (ranges.empty()) return check.Required(field, "at least one CIDR required");
   if (ranges.size() > 2) {
-    return check.Invalid(field, *Find(check.object, {"spec"}), "may only hold up to 2 values");
+    return InvalidInternal(check, field, "networking/v1.ServiceCIDRSpec", Find(check.object, {"spec"}),
+                           "may only hold up to 2 values");
   }
   std::vector<std::size_t> sizes;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -149,12 +197,6 @@ void CheckServiceRange(const BuiltinCheck& check) {
                   "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and "
                   "2001:db8::/64");
   }
-}
-
-void CheckDeviceSlice(const BuiltinCheck& check) {
-  check.Immutable({"spec", "pool", "name"});
-  check.Immutable({"spec", "driver"});
-  check.Immutable({"spec", "nodeName"});
 }
 
 }  // namespace mailroom::openapi

@@ -9,15 +9,11 @@ namespace mailroom::openapi {
 // `example.com/path`
 void CheckPrefixedPath(const BuiltinCheck& check, const std::string& text, const std::string& field);
 
-// A spec that no update may change.
-void CheckFixedSpec(const BuiltinCheck& check);
-
 void CheckNodeChange(const BuiltinCheck& check);
 void CheckRevision(const BuiltinCheck& check);
 void CheckRuntimeClass(const BuiltinCheck& check);
 void CheckIngressClass(const BuiltinCheck& check);
 void CheckIpObject(const BuiltinCheck& check);
 void CheckServiceRange(const BuiltinCheck& check);
-void CheckDeviceSlice(const BuiltinCheck& check);
 
 }  // namespace mailroom::openapi

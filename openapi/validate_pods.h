@@ -35,6 +35,8 @@ void CheckScheduling(const PodCheck& pod);
 // What few pods have.
 void CheckPodDetails(const PodCheck& pod);
 
+// Key and value of a toleration.
+void CheckToleration(const BuiltinCheck& check, const Json& toleration, const std::string& path);
 // A selector of nodes; `strict`: values must be label values.
 void CheckNodeSelector(const BuiltinCheck& check, const Json& selector, const std::string& path,
                        bool strict);

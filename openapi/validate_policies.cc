@@ -1,9 +1,37 @@
 // Kinds with a few rules each: namespaces, leases, classes, APIServices.
+#include <map>
 
+#include "openapi/base64.h"
 #include "openapi/validate_builtin.h"
 #include "openapi/validate_names.h"
 
 namespace mailroom::openapi {
+
+namespace {
+
+// Why a class of that name is none of the system's own; "" when it is.
+std::string SystemClassFault(const std::string& name, std::int64_t value, bool usual) {
+  static const std::map<std::string, std::int64_t> kClasses = {
+      {"system-cluster-critical", 2'000'000'000}, {"system-node-critical", 2'000'001'000}};
+  const auto known = kClasses.find(name);
+  if (known == kClasses.end()) return name + " is not a known system priority class";
+  if (value != known->second) {
+    return "value of " + name + " PriorityClass must be " + std::to_string(known->second);
+  }
+  return usual ? "globalDefault of " + name + " PriorityClass must be false" : "";
+}
+
+void CheckServiceStatus(const BuiltinCheck& check) {
+  const Json& conditions = ArrayAt(check.object, {"status", "conditions"});
+  for (std::size_t i = 0; i < conditions.size() && !check.causes.full(); ++i) {
+    const std::string status = StringAt(conditions[i], {"status"});
+    if (status == "True" || status == "False" || status == "Unknown") continue;
+    check.causes.push_back(NotSupported(ElementPath("status.conditions", i) + ".status", status,
+                                        {"True", "False", "Unknown"}));
+  }
+}
+
+}  // namespace
 
 void CheckNamespaceObject(const BuiltinCheck& check) {
   const auto finalizers = StringsAt(check.object, {"spec", "finalizers"});
@@ -38,30 +66,27 @@ void CheckPriorityClass(const BuiltinCheck& check) {
     if (value != IntAt(*check.old, {"value"})) {
       check.Forbidden("value", "may not be changed in an update.");
     }
-    check.Immutable({"preemptionPolicy"});
-    return;
+    return check.Immutable({"preemptionPolicy"});
   }
-  const bool known = (name == "system-cluster-critical" && value == 2'000'000'000) ||
-                     (name == "system-node-critical" && value == 2'000'001'000);
   if (name.starts_with("system-")) {
-    if (!known) {
+    const std::string fault = SystemClassFault(name, value, BoolAt(check.object, {"globalDefault"}));
+    if (!fault.empty()) {
       check.Forbidden("metadata.name",
                       "priority class names with 'system-' prefix are reserved for system use "
-                      "only. error: " +
-                          name + " is not a known system priority class");
+                      "only. error: " + fault);
     }
   } else if (value > kHighestUser) {
     check.Forbidden("value", "maximum allowed value of a user defined priority is 1000000000");
   }
-}
-
-void CheckStorageClass(const BuiltinCheck& check) {
-  for (const char* member : {"parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"}) {
-    check.Immutable({member});
-  }
+  const Json* policy = Find(check.object, {"preemptionPolicy"});
+  if (policy == nullptr || *policy == "PreemptLowerPriority" || *policy == "Never") return;
+  if (*policy == "") return check.Required("preemptionPolicy");
+  check.causes.push_back(
+      NotSupported("preemptionPolicy", *policy, {"PreemptLowerPriority", "Never"}));
 }
 
 void CheckApiService(const BuiltinCheck& check) {
+  if (check.subresource == "status") return CheckServiceStatus(check);
   const std::string group = StringAt(check.object, {"spec", "group"});
   const std::string version = StringAt(check.object, {"spec", "version"});
   if (group.empty() && version != "v1") {
@@ -80,8 +105,13 @@ void CheckApiService(const BuiltinCheck& check) {
   }
   const Json* service = Find(check.object, {"spec", "service"});
   const bool insecure = BoolAt(check.object, {"spec", "insecureSkipTLSVerify"});
-  const bool bundle = !StringAt(check.object, {"spec", "caBundle"}).empty();
+  const std::string text = StringAt(check.object, {"spec", "caBundle"});
+  const std::size_t bundle = DecodeBase64(text).value_or(text).size();
   if (service == nullptr) {
+    if (bundle > 0) {
+      check.Invalid("spec.caBundle", std::to_string(bundle) + " bytes",
+                    "local APIServices may not have a caBundle");
+    }
     if (insecure) {
       check.Invalid("spec.insecureSkipTLSVerify", true,
                     "local APIServices may not have insecureSkipTLSVerify");
@@ -97,7 +127,7 @@ void CheckApiService(const BuiltinCheck& check) {
   for (const std::string& why : CheckPort(port)) {
     check.Invalid("spec.service.port", port, "port is not valid: " + why);
   }
-  if (insecure && bundle) {
+  if (insecure && bundle > 0) {
     check.Invalid("spec.insecureSkipTLSVerify", true, "may not be true if caBundle is present");
   }
 }

@@ -14,15 +14,18 @@ inline std::string At(const std::string& path, std::size_t index) {
 
 // A list of rules with operations; `path` is where the list stands.
 void CheckAdmissionRules(const BuiltinCheck& check, const Json& rules, const std::string& path);
-// Names and expressions of matchConditions, not whether they compile.
-void CheckMatchConditions(const BuiltinCheck& check, const Json& owner, const std::string& path);
+// Names and expressions of matchConditions; `scope` is what these may refer to.
+class PolicyScope;
+void CheckMatchConditions(const BuiltinCheck& check, const Json& owner, const PolicyScope& scope,
+                          const std::string& path);
 // namespaceSelector and objectSelector of `owner`.
 void CheckAdmissionSelectors(const BuiltinCheck& check, const Json& owner, const std::string& path);
-// `value`, when there is one, must be one of `supported`.
+// `value` must be one of `supported`.
 void CheckOneOf(const BuiltinCheck& check, const std::string& field, const std::string& value,
                 const std::vector<std::string>& supported);
-// Whether the matchConditions of a webhook compile.
-void CheckWebhookConditions(const BuiltinCheck& check, const Json& hook, const std::string& path);
+// The same of a member, when it is there.
+void CheckGiven(const BuiltinCheck& check, const Json& owner, const std::string& path,
+                const char* member, const std::vector<std::string>& supported);
 
 // Where a webhook is; `field` is where that stands.
 void CheckClientConfig(const BuiltinCheck& check, const Json& config, const std::string& field);

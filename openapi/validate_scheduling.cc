@@ -129,28 +129,6 @@ void CheckPodAffinity(const BuiltinCheck& check, const Json& affinity, const std
   }
 }
 
-void CheckToleration(const BuiltinCheck& check, const Json& toleration, const std::string& path) {
-  const std::string key = StringAt(toleration, {"key"}), op = StringAt(toleration, {"operator"});
-  const std::string value = StringAt(toleration, {"value"});
-  const std::string effect = StringAt(toleration, {"effect"});
-  if (!key.empty()) AddInvalid(check.causes, path + ".key", key, CheckQualifiedName(key));
-  if (key.empty() && op != "Exists") {
-    check.Invalid(path + ".operator", op,
-                  "operator must be Exists when `key` is empty, which means \"match all values and "
-                  "all keys\"");
-  }
-  if (Find(toleration, {"tolerationSeconds"}) != nullptr && effect != "NoExecute") {
-    check.Invalid(path + ".effect", effect,
-                  "effect must be 'NoExecute' when `tolerationSeconds` is set");
-  }
-  if (op == "Equal" || op.empty()) {
-    const std::string complaint = CheckLabelValue(value);
-    if (!complaint.empty()) check.Invalid(path + ".operator", value, complaint);
-  } else if (op == "Exists" && !value.empty()) {
-    check.Invalid(path + ".operator", value, "value must be empty when `operator` is 'Exists'");
-  }
-}
-
 void CheckSpread(const BuiltinCheck& check, const Json& constraints, const std::string& path) {
   for (std::size_t i = 0; i < constraints.size(); ++i) {
     const Json& one = constraints[i];
@@ -195,6 +173,28 @@ bool HasValidSelectors(const Json& value) {
 }
 
 }  // namespace
+
+void CheckToleration(const BuiltinCheck& check, const Json& toleration, const std::string& path) {
+  const std::string key = StringAt(toleration, {"key"}), op = StringAt(toleration, {"operator"});
+  const std::string value = StringAt(toleration, {"value"});
+  const std::string effect = StringAt(toleration, {"effect"});
+  if (!key.empty()) AddInvalid(check.causes, path + ".key", key, CheckQualifiedName(key));
+  if (key.empty() && op != "Exists") {
+    check.Invalid(path + ".operator", op,
+                  "operator must be Exists when `key` is empty, which means \"match all values and "
+                  "all keys\"");
+  }
+  if (Find(toleration, {"tolerationSeconds"}) != nullptr && effect != "NoExecute") {
+    check.Invalid(path + ".effect", effect,
+                  "effect must be 'NoExecute' when `tolerationSeconds` is set");
+  }
+  if (op == "Equal" || op.empty()) {
+    const std::string complaint = CheckLabelValue(value);
+    if (!complaint.empty()) check.Invalid(path + ".operator", value, complaint);
+  } else if (op == "Exists" && !value.empty()) {
+    check.Invalid(path + ".operator", value, "value must be empty when `operator` is 'Exists'");
+  }
+}
 
 void CheckNodeSelector(const BuiltinCheck& check, const Json& selector, const std::string& path,
                        bool strict) {

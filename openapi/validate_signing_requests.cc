@@ -5,6 +5,7 @@
 
 #include "openapi/base64.h"
 #include "openapi/validate_builtin.h"
+#include "openapi/validate_certificates.h"
 #include "openapi/validate_names.h"
 #include "openapi/validate_pods.h"
 
@@ -191,14 +192,39 @@ void CheckDecisions(const BuiltinCheck& check, const std::multiset<std::string>&
   }
 }
 
+std::string CertificateOf(const Json& request) {
+  const std::string text = StringAt(request, {"status", "certificate"});
+  return DecodeBase64(text).value_or(text);
+}
+
+// Only what is new has to be a certificate, unless what was there was none either.
+void CheckIssued(const BuiltinCheck& check) {
+  const std::string now = CertificateOf(check.object), before = CertificateOf(*check.old);
+  if (now == before || !CertificatesFault(before).empty()) return;
+  const std::string fault = CertificatesFault(now);
+  if (!fault.empty()) check.Invalid("status.certificate", "<certificate data>", fault);
+}
+
+// It is set once, by the signer.
+void CheckIssue(const BuiltinCheck& check) {
+  const std::string before = CertificateOf(*check.old);
+  if (CertificateOf(check.object) == before) return;
+  if (check.subresource != "status") {
+    check.Forbidden("status.certificate", "updates may not set certificate content");
+  } else if (!before.empty()) {
+    check.Forbidden("status.certificate", "updates may not modify existing certificate content");
+  }
+}
+
 }  // namespace
 
 void CheckCertificateRequest(const BuiltinCheck& check) {
   if (check.old != nullptr) {  // its spec does not change
     const auto before = TypesOf(check.old);
     CheckConditions(check, Tolerance(before));
+    CheckIssued(check);
     CheckDecisions(check, before, TypesOf(&check.object));
-    return;
+    return CheckIssue(check);
   }
   CheckRequest(check);
   CheckUsages(check);

@@ -1,3 +1,4 @@
+#include "openapi/base64.h"
 #include "openapi/validate_cases.h"
 
 namespace mailroom::openapi {
@@ -259,6 +260,44 @@ TEST(ValidateSigningRequests, Conditions) {
               write.expected)
         << write.after;
   }
+}
+
+constexpr const char* kCertificate =
+    "-----BEGIN CERTIFICATE-----\n"
+    "MIIBbDCCAROgAwIBAgIUNMSt8fWJYONCRnSBXqinMX75aRowCgYIKoZIzj0EAwIw\n"
+    "DDEKMAgGA1UEAwwBYTAeFw0yNjExMTkxODE0MjFaFw0yNjEyMTkxODE0MjFaMAwx\n"
+    "CjAIBgNVBAMMAWEwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAR84npgCp7s/nux\n"
+    "+e7OX2OmCMMkV4GlWOMapgNzCZy6mhKqpCpsSjNJBxfzoqqBO6BWGSsBEhS9JZaw\n"
+    "ZyXbz4Nlo1MwUTAdBgNVHQ4EFgQUD6tQEywDcIgolJD27ZWNBp3R31EwHwYDVR0j\n"
+    "BBgwFoAUD6tQEywDcIgolJD27ZWNBp3R31EwDwYDVR0TAQH/BAUwAwEB/zAKBggq\n"
+    "hkjOPQQDAgNHADBEAiA6zbbLrssEdfT1raMmSi24W3IUyqApS0doxg37VYNJngIg\n"
+    "FtFpKeMf1gEetX0aQ18scKEIe2teRwW5KwXSNhFYk+M=\n"
+    "-----END CERTIFICATE-----\n";
+
+TEST(ValidateSigningRequests, Certificates) {
+  const auto block = [](const std::string& type, const std::string& text) {
+    return "-----BEGIN " + type + "-----\n" + text + "-----END " + type + "-----\n";
+  };
+  const auto request = [](const std::string& pem) {
+    return "{status: {certificate: '" + EncodeBase64(pem) + "'}}";
+  };
+  const auto faults = [&](const std::string& before, const std::string& after, const char* through) {
+    return FaultsOf(kRequest, request(before).c_str(), request(after).c_str(), through);
+  };
+  using Texts = std::vector<std::string>;
+  const std::string good = kCertificate, lead = "status.certificate: Invalid value: \"<certificate data>\": ";
+  EXPECT_EQ(faults("", "lead\n" + good + "between\n" + good + "x", "status"), Texts());
+  EXPECT_EQ(faults("", "x", "status"), Texts{lead + "must contain at least one CERTIFICATE PEM block"});
+  EXPECT_EQ(faults("", block("FOO", "YQ==\n"), "status"),
+            Texts{lead + "only CERTIFICATE PEM blocks are allowed, found \"FOO\""});
+  EXPECT_EQ(faults("", block("CERTIFICATE", "YQ==\n"), "status"),
+            Texts{lead + "x509: malformed certificate"});
+  EXPECT_EQ(faults("", block("CERTIFICATE", "A: b\n\nYQ==\n"), "status"),
+            Texts{lead + "no PEM block headers are permitted"});
+  EXPECT_EQ(faults(good, good + "\n", "status"),
+            Texts{"status.certificate: Forbidden: updates may not modify existing certificate content"});
+  EXPECT_EQ(faults("", good, "approval"),
+            Texts{"status.certificate: Forbidden: updates may not set certificate content"});
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ void CheckDeploymentRollout(const BuiltinCheck& check);
 void CheckDaemonSetRollout(const BuiltinCheck& check);
 
 void CheckPersistentVolume(const BuiltinCheck& check);
-void CheckStorageClassFields(const BuiltinCheck& check);
+void CheckStorageClass(const BuiltinCheck& check);
 void CheckVolumeAttributesClass(const BuiltinCheck& check);
 void CheckCsiDriver(const BuiltinCheck& check);
 void CheckCsiNode(const BuiltinCheck& check);

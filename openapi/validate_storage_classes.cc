@@ -2,8 +2,9 @@
 #include <map>
 #include <set>
 
+#include "openapi/builtin.h"
 #include "openapi/normalize_quantity.h"
-#include "openapi/validate_causes.h"
+#include "openapi/validate_internal.h"
 #include "openapi/validate_names.h"
 #include "openapi/validate_pods.h"
 #include "openapi/validate_storage.h"
@@ -17,7 +18,7 @@ constexpr std::size_t kParameterBytes = 256 * 1024;
 // `[prefix/]name`, in small letters.
 void CheckProvisioner(const BuiltinCheck& check, const char* member) {
   std::string name = StringAt(check.object, {member});
-  if (name.empty()) return;
+  if (name.empty()) return check.Required(member);
   for (char& c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
@@ -83,23 +84,25 @@ void CheckTokens(const BuiltinCheck& check) {
                     "may not specify a duration larger than 2^32 seconds");
     }
   }
-  const Json* secret = Find(check.object, {"spec", "serviceAccountTokenInSecrets"});
-  if (secret != nullptr && tokens.empty()) {
-    check.Invalid("spec.serviceAccountTokenInSecrets", *secret,
-                  "serviceAccountTokenInSecrets is set but no tokenRequests are specified");
-  }
 }
 
-void CheckNodeDriver(const BuiltinCheck& check, const Json& driver, const std::string& field) {
+// `names`: of the drivers before this one.
+void CheckNodeDriver(const BuiltinCheck& check, const Json& driver, std::set<std::string>& names,
+                     const std::string& field) {
   constexpr std::size_t kLongestId = 256;
-  CheckDriverName(check, StringAt(driver, {"name"}), field + ".name");
-  const std::string id = StringAt(driver, {"nodeID"});
+  const std::string name = StringAt(driver, {"name"}), id = StringAt(driver, {"nodeID"});
+  if (name.empty()) check.Required(field + ".name");
+  CheckDriverName(check, name, field + ".name");
+  if (id.empty()) check.Required(field + ".nodeID");
   if (id.size() > kLongestId) {
     check.Invalid(field + ".nodeID", id, "must be 256 characters or less");
   }
   const std::int64_t count = IntAt(driver, {"allocatable", "count"});
   if (count < 0) {
     check.Invalid(field + ".allocatable.count", count, "must be greater than or equal to 0");
+  }
+  if (!names.insert(name).second) {
+    check.causes.push_back(DuplicateValue(field + ".name", Quoted(name)));
   }
   std::set<std::string> keys;
   for (const std::string& key : StringsAt(driver, {"topologyKeys"})) {
@@ -109,17 +112,7 @@ void CheckNodeDriver(const BuiltinCheck& check, const Json& driver, const std::s
   }
 }
 
-}  // namespace
-
-void CheckStorageClassFields(const BuiltinCheck& check) {
-  if (check.old != nullptr) return;
-  CheckProvisioner(check, "provisioner");
-  CheckParameters(check, false);
-  const std::string policy = StringAt(check.object, {"reclaimPolicy"});
-  if (!policy.empty() && policy != "Delete" && policy != "Retain") {
-    Untell(check.causes, "reclaimPolicy");
-    check.causes.push_back(NotSupported("reclaimPolicy", policy, {"Delete", "Retain"}));
-  }
+void CheckTopologies(const BuiltinCheck& check) {
   const Json& terms = ArrayAt(check.object, {"allowedTopologies"});
   // One empty topology per term is known from the start, as the original has it.
   std::map<Topology, std::size_t> known = {{Topology(), terms.size()}};
@@ -133,8 +126,36 @@ void CheckStorageClassFields(const BuiltinCheck& check) {
   }
 }
 
+// Values that the old selector had no use for may stay.
+SelectorValues TopologyValues(const BuiltinCheck& check) {
+  const Json* old = check.old == nullptr ? nullptr : Find(*check.old, {"nodeTopology"});
+  if (old == nullptr) return SelectorValues::kChecked;
+  Causes faults;
+  CheckSelector({*old, nullptr, faults}, *old, "", SelectorValues::kChecked);
+  return faults.empty() ? SelectorValues::kChecked : SelectorValues::kAny;
+}
+
+}  // namespace
+
+void CheckStorageClass(const BuiltinCheck& check) {
+  CheckProvisioner(check, "provisioner");
+  CheckParameters(check, false);
+  const std::string policy = StringAt(check.object, {"reclaimPolicy"});
+  if (!policy.empty() && policy != "Delete" && policy != "Retain") {
+    check.causes.push_back(NotSupported("reclaimPolicy", policy, {"Delete", "Retain"}));
+  }
+  const std::string mode = StringAt(check.object, {"volumeBindingMode"});
+  if (mode != "Immediate" && mode != "WaitForFirstConsumer") {
+    check.causes.push_back(
+        NotSupported("volumeBindingMode", mode, {"Immediate", "WaitForFirstConsumer"}));
+  }
+  CheckTopologies(check);
+  for (const char* member : {"parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"}) {
+    check.Immutable({member});
+  }
+}
+
 void CheckVolumeAttributesClass(const BuiltinCheck& check) {
-  Untell(check.causes, "parameters");
   if (check.old != nullptr) {
     for (const char* member : {"driverName", "parameters"}) {
       const Json *now = Find(check.object, {member}), *before = Find(*check.old, {member});
@@ -148,23 +169,25 @@ void CheckVolumeAttributesClass(const BuiltinCheck& check) {
 
 void CheckCsiDriver(const BuiltinCheck& check) {
   const Json* policy = Find(check.object, {"spec", "fsGroupPolicy"});
-  Untell(check.causes, "spec.fsGroupPolicy");
   if (policy != nullptr && *policy != "File" && *policy != "None" && *policy != "ReadWriteOnceWithFSType") {
     check.causes.push_back(
         NotSupported("spec.fsGroupPolicy", *policy, {"File", "None", "ReadWriteOnceWithFSType"}));
   }
   CheckTokens(check);
-  const std::string modes = "spec.volumeLifecycleModes";
-  TellAtList(check.causes, modes);
-  Untell(check.causes, modes);
   for (const std::string& mode : StringsAt(check.object, {"spec", "volumeLifecycleModes"})) {
     if (mode == "Persistent" || mode == "Ephemeral") continue;
-    check.causes.push_back(NotSupported(modes, mode, {"Persistent", "Ephemeral"}));
+    check.causes.push_back(
+        NotSupported("spec.volumeLifecycleModes", mode, {"Persistent", "Ephemeral"}));
   }
   const Json* period = Find(check.object, {"spec", "nodeAllocatableUpdatePeriodSeconds"});
   if (period != nullptr && period->is_number_integer() && period->get<std::int64_t>() < 10) {
     check.Invalid("spec.nodeAllocatableUpdatePeriodSeconds", *period,
                   "must be greater than or equal to 10 seconds");
+  }
+  const Json* secret = Find(check.object, {"spec", "serviceAccountTokenInSecrets"});
+  if (secret != nullptr && ArrayAt(check.object, {"spec", "tokenRequests"}).empty()) {
+    check.Invalid("spec.serviceAccountTokenInSecrets", *secret,
+                  "serviceAccountTokenInSecrets is set but no tokenRequests are specified");
   }
   if (check.old == nullptr) return;
   CheckImmutable(check.causes, "spec.attachedRequired", Find(check.object, {"spec", "attachRequired"}),
@@ -175,64 +198,36 @@ void CheckCsiDriver(const BuiltinCheck& check) {
 void CheckCsiNode(const BuiltinCheck& check) {
   const Json& drivers = ArrayAt(check.object, {"spec", "drivers"});
   std::set<std::string> names;
-  for (std::size_t i = 0; i < drivers.size(); ++i) {
-    const std::string field = Indexed("spec.drivers", i), name = StringAt(drivers[i], {"name"});
-    CheckNodeDriver(check, drivers[i], field);
-    if (!names.insert(name).second) {
-      check.causes.push_back(DuplicateValue(field + ".name", Quoted(name)));
-    }
+  for (std::size_t i = 0; i < drivers.size() && !check.causes.full(); ++i) {
+    CheckNodeDriver(check, drivers[i], names, Indexed("spec.drivers", i));
   }
   if (check.old == nullptr) return;
-  std::map<std::string, Json> stored;
-  for (const Json& driver : ArrayAt(*check.old, {"spec", "drivers"})) {
-    stored.emplace(StringAt(driver, {"name"}), driver);
-  }
-  for (Json driver : drivers) {
-    auto before = stored.find(StringAt(driver, {"name"}));
-    if (before == stored.end()) continue;
-    Erase(driver, {"allocatable"});  // may change
-    Erase(before->second, {"allocatable"});
-    CheckImmutable(check.causes, "spec.drivers", &driver, &before->second);
+  std::multimap<std::string, Json> now;
+  for (const Json& driver : drivers) now.emplace(StringAt(driver, {"name"}), driver);
+  const std::string_view type = "storage/v1.CSINodeDriver";
+  for (Json before : ArrayAt(*check.old, {"spec", "drivers"})) {
+    Erase(before, {"allocatable"});  // may change
+    auto [driver, end] = now.equal_range(StringAt(before, {"name"}));
+    for (; driver != end && !check.causes.full(); ++driver) {
+      Erase(driver->second, {"allocatable"});
+      if (IsSameValue(*BuiltinType(type), &before, &driver->second)) continue;
+      InvalidInternal(check, "spec.drivers", type, &driver->second, "field is immutable");
+    }
   }
 }
 
 void CheckStorageCapacity(const BuiltinCheck& check) {
-  if (check.old != nullptr) {
-    check.Immutable({"nodeTopology"});
-    return check.Immutable({"storageClassName"});
-  }
   if (const Json* topology = Find(check.object, {"nodeTopology"})) {
-    CheckSelector(check, *topology, "nodeTopology", SelectorValues::kChecked);
+    CheckSelector(check, *topology, "nodeTopology", TopologyValues(check));
   }
   const std::string name = StringAt(check.object, {"storageClassName"});
-  Untell(check.causes, "storageClassName");
   AddInvalid(check.causes, "storageClassName", name, CheckSubdomain(name));
   const std::string size = StringAt(check.object, {"capacity"});
   if (!size.empty() && CompareQuantities(size, "0") < 0) {
     check.Invalid("capacity", CanonicalQuantity(size), "must be greater than or equal to 0");
   }
-}
-
-void CheckVolumeAttachment(const BuiltinCheck& check) {
-  const std::string rule = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
-  CheckDriverName(check, StringAt(check.object, {"spec", "attacher"}), "spec.attacher");
-  const Json* line = Find(check.object, {"spec", "source", "inlineVolumeSpec"});
-  const Json* volume = Find(check.object, {"spec", "source", "persistentVolumeName"});
-  const std::string name = StringAt(check.object, {"spec", "source", "persistentVolumeName"});
-  if (line == nullptr && volume == nullptr) {
-    check.Required("spec.source", rule);
-  } else if (line != nullptr && volume != nullptr) {
-    check.Forbidden("spec.source", rule);
-  } else if (volume != nullptr && name.empty()) {
-    check.Required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName");
-  }
-  const std::string node = StringAt(check.object, {"spec", "nodeName"});
-  Untell(check.causes, "spec.nodeName");
-  AddInvalid(check.causes, "spec.nodeName", node, CheckSubdomain(node));
-  if (volume != nullptr) {
-    AddInvalid(check.causes, "spec.source.persistentVolumeName", name, CheckSubdomain(name));
-  }
-  if (check.subresource.empty()) check.Immutable({"spec"});
+  CheckInternalImmutable(check, {"nodeTopology"}, "meta/v1.LabelSelector");
+  check.Immutable({"storageClassName"});
 }
 
 }  // namespace mailroom::openapi

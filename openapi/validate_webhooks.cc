@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "openapi/policy_expressions.h"
 #include "openapi/validate_names.h"
 #include "openapi/validate_rules.h"
 #include "storage/object/selector.h"
@@ -57,6 +58,17 @@ void CheckResources(const BuiltinCheck& check, const std::vector<std::string>& r
   if (Has(resources, "*") && plain) {
     check.Invalid(path, resources,
                   "if '*' is present, must not specify other resources without subresources");
+  }
+}
+
+void CheckResourceNames(const BuiltinCheck& check, const std::vector<std::string>& names,
+                        const std::string& path) {
+  std::set<std::string> known;
+  for (std::size_t i = 0; i < names.size() && !check.causes.full(); ++i) {
+    AddInvalid(check.causes, At(path, i), names[i], CheckPathSegment(names[i]));
+    if (!known.insert(names[i]).second) {
+      check.causes.push_back(DuplicateValue(At(path, i), Quoted(names[i])));
+    }
   }
 }
 
@@ -121,27 +133,34 @@ void CheckHookName(const BuiltinCheck& check, const std::string& name, const std
 void CheckHook(const BuiltinCheck& check, const Json& hook, const std::string& path) {
   CheckHookName(check, StringAt(hook, {"name"}), path + ".name");
   CheckAdmissionRules(check, ArrayAt(hook, {"rules"}), path + ".rules");
-  CheckOneOf(check, path + ".failurePolicy", StringAt(hook, {"failurePolicy"}), {"Fail", "Ignore"});
-  CheckOneOf(check, path + ".matchPolicy", StringAt(hook, {"matchPolicy"}),
-             {"Equivalent", "Exact"});
-  if (StringAt(hook, {"sideEffects"}).empty()) {
+  CheckGiven(check, hook, path, "failurePolicy", {"Fail", "Ignore"});
+  CheckGiven(check, hook, path, "matchPolicy", {"Equivalent", "Exact"});
+  if (Find(hook, {"sideEffects"}) == nullptr) {
     check.Required(path + ".sideEffects", "must specify one of None, NoneOnDryRun");
   }
-  CheckOneOf(check, path + ".sideEffects", StringAt(hook, {"sideEffects"}),
-             {"None", "NoneOnDryRun"});
+  CheckGiven(check, hook, path, "sideEffects", {"None", "NoneOnDryRun"});
   const std::int64_t timeout = IntAt(hook, {"timeoutSeconds"}, 10);
   if (timeout < 1 || timeout > 30) {
     check.Invalid(path + ".timeoutSeconds", timeout,
                   "the timeout value must be between 1 and 30 seconds");
   }
   CheckAdmissionSelectors(check, hook, path);
-  CheckOneOf(check, path + ".reinvocationPolicy", StringAt(hook, {"reinvocationPolicy"}),
-             {"IfNeeded", "Never"});
+  CheckGiven(check, hook, path, "reinvocationPolicy", {"IfNeeded", "Never"});
   CheckClientConfig(check, hook.value("clientConfig", Json::object()), path + ".clientConfig");
-  CheckMatchConditions(check, hook, path);
-  CheckWebhookConditions(check, hook, path);
+  CheckMatchConditions(check, hook,
+                       PolicyScope(PolicyScope::Params::kNone, PolicyScope::Patches::kNone), path);
   CheckReviewVersions(check, StringsAt(hook, {"admissionReviewVersions"}),
                       path + ".admissionReviewVersions", "must specify one of v1, v1beta1");
+}
+
+// Whether the selectors of an older configuration hold values that no label can have.
+bool HadAnyValues(const Json* old) {
+  if (old == nullptr) return false;
+  Causes faults;
+  for (const Json& hook : ArrayAt(*old, {"webhooks"})) {
+    CheckAdmissionSelectors({*old, nullptr, faults}, hook, "");
+  }
+  return !faults.empty();
 }
 
 }  // namespace
@@ -181,8 +200,13 @@ void CheckReviewVersions(const BuiltinCheck& check, const std::vector<std::strin
 
 void CheckOneOf(const BuiltinCheck& check, const std::string& field, const std::string& value,
                 const std::vector<std::string>& supported) {
-  if (value.empty() || Has(supported, value)) return;
-  check.causes.push_back(NotSupported(field, value, supported));
+  if (!Has(supported, value)) check.causes.push_back(NotSupported(field, value, supported));
+}
+
+void CheckGiven(const BuiltinCheck& check, const Json& owner, const std::string& path,
+                const char* member, const std::vector<std::string>& supported) {
+  if (Find(owner, {member}) == nullptr) return;
+  CheckOneOf(check, path + "." + member, StringAt(owner, {member}), supported);
 }
 
 void CheckAdmissionRules(const BuiltinCheck& check, const Json& rules, const std::string& path) {
@@ -191,6 +215,7 @@ void CheckAdmissionRules(const BuiltinCheck& check, const Json& rules, const std
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const Json& rule = rules[i];
     const std::string field = At(path, i);
+    CheckResourceNames(check, StringsAt(rule, {"resourceNames"}), field + ".resourceNames");
     CheckWildcard(check, rule, "operations", field, "operations");
     const auto operations = StringsAt(rule, {"operations"});
     for (std::size_t j = 0; j < operations.size(); ++j) {
@@ -203,30 +228,7 @@ void CheckAdmissionRules(const BuiltinCheck& check, const Json& rules, const std
       if (versions[j].empty()) check.Required(At(field + ".apiVersions", j));
     }
     CheckResources(check, StringsAt(rule, {"resources"}), field + ".resources");
-    CheckOneOf(check, field + ".scope", StringAt(rule, {"scope"}), {"*", "Cluster", "Namespaced"});
-  }
-}
-
-void CheckMatchConditions(const BuiltinCheck& check, const Json& owner, const std::string& path) {
-  constexpr std::size_t kMost = 64;
-  const Json& conditions = ArrayAt(owner, {"matchConditions"});
-  const std::string list = path + ".matchConditions";
-  if (conditions.size() > kMost) check.causes.push_back(TooMany(list, conditions.size(), kMost));
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < conditions.size(); ++i) {
-    const std::string name = StringAt(conditions[i], {"name"});
-    const std::string expression = StringAt(conditions[i], {"expression"});
-    if (expression.find_first_not_of(" \t\r\n") == std::string::npos) {
-      check.Required(At(list, i) + ".expression");
-    }
-    if (name.empty()) {
-      check.Required(At(list, i) + ".name");
-      continue;
-    }
-    AddInvalid(check.causes, At(list, i) + ".name", name, CheckQualifiedName(name));
-    if (!names.insert(name).second) {
-      check.causes.push_back(DuplicateValue(At(list, i) + ".name", Quoted(name)));
-    }
+    CheckGiven(check, rule, field, "scope", {"*", "Cluster", "Namespaced"});
   }
 }
 
@@ -234,7 +236,10 @@ void CheckAdmissionSelectors(const BuiltinCheck& check, const Json& owner,
                              const std::string& path) {
   for (const char* member : {"namespaceSelector", "objectSelector"}) {
     const Json* selector = Find(owner, {member});
-    if (selector != nullptr) CheckSelector(check, *selector, path + "." + member);
+    if (selector != nullptr) {
+      CheckSelector(check, *selector, path + "." + member,
+                    HadAnyValues(check.old) ? SelectorValues::kAny : SelectorValues::kChecked);
+    }
   }
 }
 
