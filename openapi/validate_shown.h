@@ -1,0 +1,16 @@
+// Parts of pods as field errors show them: by the names that kube-apiserver has for their members
+// itself, each with a value. Pure functions; any thread.
+#pragma once
+
+#include <string>
+
+#include "storage/object/json.h"
+
+namespace mailroom::openapi {
+
+std::string ShownSecurityContext(const Json& context);
+// Of seccomp or AppArmor; null is null.
+std::string ShownProfile(const Json* profile);
+std::string ShownClaim(const Json& claim);  // a resource claim of a pod
+
+}  // namespace mailroom::openapi
