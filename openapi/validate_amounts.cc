@@ -160,7 +160,8 @@ void CheckPodAmountName(const BuiltinCheck& check, const std::string& name, cons
 void CheckAgainstContainers(const PodCheck& pod, const Json& whole, const std::string& path) {
   const BuiltinCheck& check = pod.check;
   for (const std::string list : {"requests", "limits"}) {
-    for (const auto& [name, value] : ContainerAmounts(pod.spec, list).items()) {
+    const Json together = ContainerAmounts(pod.spec, list);
+    for (const auto& [name, value] : together.items()) {
       const Json* own = Find(whole, {list, name});
       if (own == nullptr || (list == "limits" && !IsHugePages(name))) continue;
       const std::string amount = AmountText(*own), sum = AmountText(value);
