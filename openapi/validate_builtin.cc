@@ -109,13 +109,15 @@ bool SaysAll(const GroupVersionKind& gvk) {
 // Members that the facts call required and the server leaves to the reader of the object, or
 // that another check reports with more words.
 bool IsLenient(std::string_view type, std::string_view member) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kLenient = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kLenient = {{
       {"core/v1.NodeSelectorRequirement", "key"},
       {"core/v1.NodeSelectorRequirement", "operator"},
       {"storage/v1.TokenRequest", "audience"},
       {"discovery/v1.ForZone", "name"},
       {"discovery/v1.ForNode", "name"},
       {"core/v1.Toleration", "key"},
+      {"core/v1.ScaleIOVolumeSource", "secretRef"},
+      {"core/v1.ScaleIOPersistentVolumeSource", "secretRef"},
       {"core/v1.EndpointAddress", "ip"},
       {"core/v1.TypedLocalObjectReference", "kind"},
       {"rbac/v1.RoleRef", "apiGroup"},

@@ -5,6 +5,7 @@
 
 #include "openapi/defaults.h"
 #include "openapi/validate_pods.h"
+#include "openapi/validate_shown.h"
 
 namespace mailroom::openapi {
 namespace {
@@ -140,11 +141,15 @@ void CheckNodeTerms(const BuiltinCheck& check, Json& spec, const Json& before) {
   const Json& old = ArrayAt(before, {"affinity", "nodeAffinity", kMust, "nodeSelectorTerms"});
   const Json& now = ArrayAt(spec, {"affinity", "nodeAffinity", kMust, "nodeSelectorTerms"});
   if (!old.empty() && old.size() != now.size()) {
-    check.Invalid(path, now, "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
+    check.causes.push_back(
+        InvalidValue(path, ShownTerms(now),
+                     "no additions/deletions to non-empty NodeSelectorTerms list are allowed"));
   } else {
     for (std::size_t i = 0; i < old.size(); ++i) {
       if (TermOnlyAdds(now[i], old[i])) continue;
-      check.Invalid(Indexed(path, i), now[i], "only additions are allowed (no mutations or deletions)");
+      check.causes.push_back(
+          InvalidValue(Indexed(path, i), ShownTerm(now[i]),
+                       "only additions are allowed (no mutations or deletions)"));
     }
   }
   if (const Json* affinity = Find(before, {"affinity", "nodeAffinity"})) {

@@ -331,10 +331,10 @@ TEST(ValidatePodParts, Changes) {
        "l, operator: Exists}]}]}}}, containers: [{name: c, image: i}]}}",
        {"spec.nodeSelector: Invalid value: {\"a\":\"x\"}: only additions to spec.nodeSelector are "
         "allowed (no mutations or deletions)",
-        terms + "[0]: Invalid value: {\"matchExpressions\":[{\"key\":\"l\",\"operator\":\"Exists\"}]}: "
-                "only additions are allowed (no mutations or deletions)"}},
+        terms + "[0]: Invalid value: {\"MatchExpressions\":[{\"Key\":\"l\",\"Operator\":\"Exists\",\"Values\":null}],"
+                "\"MatchFields\":null}: only additions are allowed (no mutations or deletions)"}},
       {kPod, kGated, "{spec: {nodeSelector: {a: b}, containers: [{name: c, image: i}]}}",
-       {terms + ": Invalid value: []: no additions/deletions to non-empty NodeSelectorTerms list are "
+       {terms + ": Invalid value: null: no additions/deletions to non-empty NodeSelectorTerms list are "
                 "allowed"}},
       {kPod, kPlain, "{spec: {activeDeadlineSeconds: 6, containers: [{name: c, image: ' i'}]}}",
        {"spec.containers[0].image: Invalid value: \" i\": must not have leading or trailing whitespace",

@@ -53,7 +53,29 @@ std::string ShownWindows(const Json* options) {
                  {"HostProcess", Value(*options, "hostProcess")}});
 }
 
+// A list of what `shown` makes of each element; an empty one is null.
+template <typename Show>
+std::string ShownList(const Json* list, Show shown) {
+  if (list == nullptr || list->empty()) return "null";
+  std::string out = "[";
+  for (const Json& each : *list) out += (out.size() > 1 ? "," : "") + shown(each);
+  return out + "]";
+}
+
+std::string ShownRequirement(const Json& requirement) {
+  return Braced({{"Key", Text(requirement, "key")},
+                 {"Operator", Text(requirement, "operator")},
+                 {"Values", Value(requirement, "values")}});
+}
+
 }  // namespace
+
+std::string ShownTerm(const Json& term) {
+  return Braced({{"MatchExpressions", ShownList(Find(term, {"matchExpressions"}), ShownRequirement)},
+                 {"MatchFields", ShownList(Find(term, {"matchFields"}), ShownRequirement)}});
+}
+
+std::string ShownTerms(const Json& terms) { return ShownList(&terms, ShownTerm); }
 
 std::string ShownProfile(const Json* profile) {
   if (profile == nullptr) return "null";

@@ -115,8 +115,9 @@ void CheckImage(const PodCheck& pod, const Json& source, const std::string& path
 // Sources that are rare, or that volumes of their own have, too.
 void CheckOtherSource(const BuiltinCheck& check, const std::string& type, const Json& source,
                       const std::string& path) {
+  if (type == "rbd" && ArrayAt(source, {"monitors"}).empty()) check.Required(path + ".monitors");
   CheckDeclared(SchemaOf({type}), source, path, check.causes);
-  CheckVolumeKind(check, type, source, path, VolumeHome::kPod);
+  if (type != "rbd") CheckVolumeKind(check, type, source, path, VolumeHome::kPod);
 }
 
 void CheckSource(const PodCheck& pod, const Json& volume, const std::string& type,

@@ -65,19 +65,25 @@ bool IsDomain(const std::string& text) {
          MatchesPattern("^" + label + "(?:\\." + label + ")*$", text);
 }
 
+// Names are shown as JSON has them.
+void Refuse(const BuiltinCheck& check, const std::string& path, const std::string& shown,
+            const char* why) {
+  check.causes.push_back(InvalidValue(path, DumpJson(shown), why));
+}
+
 void CheckUser(const BuiltinCheck& check, const std::string& shown, const std::string& user,
                const std::string& path) {
   if (user.empty()) {
-    check.Invalid(path, shown, "runAsUserName's User cannot be empty");
+    Refuse(check, path, shown, "runAsUserName's User cannot be empty");
   } else if (user.size() > kUserBytes) {
-    check.Invalid(path, shown, "runAsUserName's User length must not be longer than 104 characters");
+    Refuse(check, path, shown, "runAsUserName's User length must not be longer than 104 characters");
   }
   if (!user.empty() && user.find_first_not_of(". ") == std::string::npos) {
-    check.Invalid(path, shown, "runAsUserName's User cannot contain only periods or spaces");
+    Refuse(check, path, shown, "runAsUserName's User cannot contain only periods or spaces");
   }
   if (user.find_first_of("\"/\\:;|=,+*?<>@[]") != std::string::npos) {
-    check.Invalid(path, shown,
-                  "runAsUserName's User cannot contain the following characters: "
+    Refuse(check, path, shown,
+           "runAsUserName's User cannot contain the following characters: "
                   "\"/\\:;|=,+*?<>@[]");
   }
 }
@@ -86,22 +92,22 @@ void CheckUser(const BuiltinCheck& check, const std::string& shown, const std::s
 void CheckUserName(const BuiltinCheck& check, const std::string& name, const std::string& path) {
   const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   if (name.empty()) {
-    return check.Invalid(path, name, "runAsUserName cannot be an empty string");
+    return Refuse(check, path, name, "runAsUserName cannot be an empty string");
   }
   if (std::any_of(name.begin(), name.end(), is_control)) {
-    return check.Invalid(path, name, "runAsUserName cannot contain control characters");
+    return Refuse(check, path, name, "runAsUserName cannot contain control characters");
   }
   const std::size_t slash = name.find('\\');
   if (slash != name.rfind('\\')) {
-    return check.Invalid(path, name, "runAsUserName cannot contain more than one backslash");
+    return Refuse(check, path, name, "runAsUserName cannot contain more than one backslash");
   }
   if (slash == std::string::npos) return CheckUser(check, name, name, path);
   const std::string domain = name.substr(0, slash);
   if (domain.size() >= kDomainBytes) {
-    check.Invalid(path, name, "runAsUserName's Domain length must be under 256 characters");
+    Refuse(check, path, name, "runAsUserName's Domain length must be under 256 characters");
   }
   if (!IsDomain(domain)) {
-    check.Invalid(path, name, "runAsUserName's Domain doesn't match the NetBios nor the DNS format");
+    Refuse(check, path, name, "runAsUserName's Domain doesn't match the NetBios nor the DNS format");
   }
   CheckUser(check, name, name.substr(slash + 1), path);
 }
