@@ -44,13 +44,13 @@ void FillMissing(const Json& from, Json& to, Test test) {
 
 }  // namespace
 
-Json ContainerAmounts(const Json& pod, std::string_view list) {
+Json ContainerAmounts(const Json& spec, std::string_view list) {
   Json together = Json::object(), sidecars = Json::object(), before = Json::object();
-  const Json* containers = Find(pod, {"spec", "containers"});
+  const Json* containers = Find(spec, {"containers"});
   if (containers != nullptr && containers->is_array()) {
     for (const Json& container : *containers) Add(together, AmountsOf(container, list));
   }
-  const Json* first = Find(pod, {"spec", "initContainers"});
+  const Json* first = Find(spec, {"initContainers"});
   if (first != nullptr && first->is_array()) {
     for (const Json& container : *first) {
       Json running = AmountsOf(container, list);
@@ -74,12 +74,12 @@ void DefaultPodAmounts(Json& pod) {
   Json limits = AmountsOf(*Find(pod, {"spec"}), "limits");
   Json requests = AmountsOf(*Find(pod, {"spec"}), "requests");
   if (limits.empty() && requests.empty()) return;
-  FillMissing(ContainerAmounts(pod, "limits"), limits, [&](const std::string& name) {
+  FillMissing(ContainerAmounts(*Find(pod, {"spec"}), "limits"), limits, [&](const std::string& name) {
     return IsHugePages(name) && !requests.contains(name);
   });
   if (limits.empty()) return;
   (*resources)["limits"] = limits;
-  FillMissing(ContainerAmounts(pod, "requests"), requests, MayOvercommit);
+  FillMissing(ContainerAmounts(*Find(pod, {"spec"}), "requests"), requests, MayOvercommit);
   FillMissing(limits, requests, IsOfPods);
   if (!requests.empty()) (*resources)["requests"] = requests;
 }

@@ -43,6 +43,9 @@ std::string DottedPath(Path path);
 // A pod's spec; `path` is where it stands. Names in `extra_volumes` may be mounted, too.
 void CheckPodSpec(const BuiltinCheck& check, const Json& spec, const std::string& path,
                   const std::vector<std::string>& extra_volumes = {});
+// The template of a pod that stands at `path`: labels, annotations and spec.
+void CheckTemplateSpec(const BuiltinCheck& check, const Json& pod, const std::string& path,
+                       const std::vector<std::string>& extra_volumes = {});
 // A label selector; empty ones are accepted. Values of its expressions may have to be such that
 // labels could have them.
 enum class SelectorValues { kAny, kChecked };

@@ -85,11 +85,11 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
        "{spec: {containers: [{name: a, image: i, ports: [{containerPort: 0}, {containerPort: "
        "70000, "
        "protocol: X}]}, {name: a, image: i}]}}",
-       {"spec.containers[0].ports[1].protocol: Unsupported value: \"X\": supported values: "
-        "\"SCTP\", \"TCP\", \"UDP\"",
-        "spec.containers[0].ports[0].containerPort: Required value",
+       {"spec.containers[0].ports[0].containerPort: Required value",
         "spec.containers[0].ports[1].containerPort: Invalid value: 70000: must be between 1 and "
         "65535, inclusive",
+        "spec.containers[0].ports[1].protocol: Unsupported value: \"X\": supported values: "
+        "\"SCTP\", \"TCP\", \"UDP\"",
         "spec.containers[1].name: Duplicate value: \"a\""}},
       {kPod,
        "{spec: {volumes: [{name: v}], containers: [{name: a, image: i, volumeMounts: [{name: v, "
@@ -101,11 +101,11 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
       {kPod,
        "{spec: {restartPolicy: Sometimes, containers: [{name: a, image: i, resources: {requests: "
        "{cpu: 2}, limits: {cpu: 1}}}]}}",
-       {"spec.restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", "
-        "\"OnFailure\", \"Never\"",
-        "spec.containers[0].resources.requests: Invalid value: \"2\": must be less than or equal "
+       {"spec.containers[0].resources.requests: Invalid value: \"2\": must be less than or equal "
         "to "
-        "cpu limit of 1"}},
+        "cpu limit of 1",
+        "spec.restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", "
+        "\"OnFailure\", \"Never\""}},
       {kDeployment,
        "{spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: "
        "{containers: [{name: c, image: i}]}}}}",
@@ -236,13 +236,13 @@ TEST(ValidateBuiltin, ChecksNewObjects) {
        "{spec: {hostNetwork: true, hostUsers: false, securityContext: {seLinuxChangePolicy: "
        "MountOption}, tolerations: [{key: a, operator: Gt, value: '1'}, {key: a, operator: X, "
        "value: a}], containers: [{name: a, image: i}]}}",
-       {"spec.tolerations[1].operator: Unsupported value: \"X\": supported values: \"Equal\", "
-        "\"Exists\"",
-        "spec.securityContext.seLinuxChangePolicy: Unsupported value: \"MountOption\": supported "
+       {"spec.securityContext.seLinuxChangePolicy: Unsupported value: \"MountOption\": supported "
         "values: \"Recursive\"",
         "spec.hostNetwork: Forbidden: when `hostUsers` is false",
         "spec.tolerations[0].operator: Unsupported value: \"Gt\": supported values: \"Equal\", "
-        "\"Exists\", \"Lt\", \"Gt\""}},
+        "\"Exists\", \"Lt\", \"Gt\"",
+        "spec.tolerations[1].operator: Unsupported value: \"X\": supported values: \"Equal\", "
+        "\"Exists\""}},
       {{"networking.k8s.io", "v1", "NetworkPolicy"},
        "{spec: {podSelector: {}, policyTypes: ['']}}",
        {"spec.policyTypes[0]: Unsupported value: \"\": supported values: \"Ingress\", "

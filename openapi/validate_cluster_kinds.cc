@@ -38,14 +38,7 @@ void CheckRuntimeTolerations(const BuiltinCheck& check) {
   const std::string list = "scheduling.tolerations";
   const Schema& type = *BuiltinType("core/v1.Toleration");
   const Json& tolerations = ArrayAt(check.object, {"scheduling", "tolerations"});
-  for (std::size_t i = 0; i < tolerations.size() && !check.causes.full(); ++i) {
-    const std::string how = StringAt(tolerations[i], {"operator"}), field = ElementPath(list, i);
-    CheckToleration(check, tolerations[i], field);
-    if (how == "Gt" || how == "Lt") {
-      check.causes.push_back(NotSupported(field + ".operator", how, {"Equal", "Exists", "Lt", "Gt"}));
-    }
-    CheckDeclared(type, tolerations[i], field, check.causes);
-  }
+  CheckTolerations(check, tolerations, list, false);
   std::set<Json> known;
   for (std::size_t i = 0; i < tolerations.size() && !check.causes.full(); ++i) {
     Json key = Json::array();

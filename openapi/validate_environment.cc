@@ -44,7 +44,26 @@ void CheckVariableName(const BuiltinCheck& check, const std::string& name, const
 void CheckKeyRef(const BuiltinCheck& check, const Json& ref, const std::string& path) {
   const std::string name = StringAt(ref, {"name"}), key = StringAt(ref, {"key"});
   AddInvalid(check.causes, path + ".name", name, CheckSubdomain(name));
-  if (!key.empty()) AddInvalid(check.causes, path + ".key", key, CheckConfigKey(key));
+  if (key.empty()) return check.Required(path + ".key");
+  AddInvalid(check.causes, path + ".key", key, CheckConfigKey(key));
+}
+
+// A variable in a file of a volume.
+void CheckFileRef(const BuiltinCheck& check, const Json& ref, const std::string& path) {
+  const std::string key = StringAt(ref, {"key"}), volume = StringAt(ref, {"volumeName"});
+  const std::string file = StringAt(ref, {"path"});
+  if (key.empty()) {
+    check.Required(path + ".key");
+  } else {
+    CheckVariableName(check, key, path + ".key");
+  }
+  if (volume.empty()) {
+    check.Required(path + ".volumeName");
+  } else {
+    AddInvalid(check.causes, path + ".volumeName", volume, CheckLabel(volume));
+  }
+  if (file.empty()) return check.Required(path + ".path");
+  CheckNoBacksteps(check, file, path + ".path");
 }
 
 void CheckValueFrom(const BuiltinCheck& check, const Json& variable, const std::string& path) {
@@ -65,11 +84,14 @@ void CheckValueFrom(const BuiltinCheck& check, const Json& variable, const std::
       CheckKeyRef(check, *ref, path + "." + member);
     }
   }
-  if (Find(*source, {"fileKeyRef"}) != nullptr) ++sources;
+  if (const Json* ref = Find(*source, {"fileKeyRef"})) {
+    ++sources;
+    CheckFileRef(check, *ref, path + ".fileKeyRef");
+  }
   if (sources == 0) {
     check.Invalid(path, "",
-                  "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or "
-                  "`secretKeyRef`");
+                  "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "
+                  "`secretKeyRef` or `fileKeyRef`");
   } else if (!StringAt(variable, {"value"}).empty()) {
     check.Invalid(path, "", "may not be specified when `value` is not empty");
   } else if (sources > 1) {
@@ -109,12 +131,43 @@ bool SplitSubscript(const std::string& text, std::string& field, std::string& su
   return !field.empty();
 }
 
+std::string LowerCase(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+// In what an amount is counted.
+void CheckDivisor(const BuiltinCheck& check, const std::string& name, const std::string& given,
+                  const std::string& path) {
+  const std::string divisor = CanonicalQuantity(given);
+  if (divisor.empty() || divisor == "0") return;
+  if (name == "limits.cpu" || name == "requests.cpu") {
+    if (divisor == "1" || divisor == "1m") return;
+    check.Invalid(path, name, "only divisor's values 1m and 1 are supported with the cpu resource");
+    return;
+  }
+  static constexpr std::array<std::string_view, 13> kDivisors = {
+      "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"};
+  const bool huge = name.starts_with("limits.hugepages-") || name.starts_with("requests.hugepages-");
+  if (Holds(kDivisors, divisor) || (!huge && !Holds(kAmounts, name))) return;
+  const std::string what = huge                        ? "hugepages"
+                           : name.ends_with(".memory") ? "memory"
+                                                       : "local ephemeral storage";
+  check.Invalid(path, name,
+                "only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are "
+                "supported with the " + what + " resource");
+}
+
 }  // namespace
 
 void CheckFieldRef(const BuiltinCheck& check, const Json& ref, const std::string& path,
                    RefHome home) {
-  const std::string text = StringAt(ref, {"fieldPath"}), version = StringAt(ref, {"apiVersion"});
-  if (text.empty()) return;  // reported as a required member
+  std::string text = StringAt(ref, {"fieldPath"});
+  const std::string version = StringAt(ref, {"apiVersion"});
+  if (version.empty()) return check.Required(path + ".apiVersion");
+  if (text.empty()) return check.Required(path + ".fieldPath");
   auto unconvertible = [&](const std::string& why) {
     check.Invalid(path + ".fieldPath", text, "error converting fieldPath: " + why);
   };
@@ -122,9 +175,11 @@ void CheckFieldRef(const BuiltinCheck& check, const Json& ref, const std::string
   std::string field, subscript;
   if (SplitSubscript(text, field, subscript)) {
     if (!Holds(kMaps, field)) return unconvertible("field label does not support subscript: " + text);
+    if (field == "metadata.annotations") subscript = LowerCase(subscript);
     AddInvalid(check.causes, path, subscript, CheckQualifiedName(subscript));
     return;
   }
+  if (text == "spec.host") text = "spec.nodeName";  // its name before there was v1
   if (!Holds(kEnvironmentFields, text) && !Holds(kMaps, text) && !Holds(kOtherFields, text)) {
     return unconvertible("field label not supported: " + text);
   }
@@ -142,35 +197,48 @@ void CheckAmountRef(const BuiltinCheck& check, const Json& ref, const std::strin
   const std::string name = StringAt(ref, {"resource"});
   if (home == RefHome::kVolume && StringAt(ref, {"containerName"}).empty()) {
     check.Required(path + ".containerName");
-  } else if (!name.empty() && !Holds(kAmounts, name) && !name.starts_with("limits.hugepages-") &&
+  } else if (name.empty()) {
+    check.Required(path + ".resource");
+  } else if (!Holds(kAmounts, name) && !name.starts_with("limits.hugepages-") &&
              !name.starts_with("requests.hugepages-")) {
     check.causes.push_back(NotSupported(path + ".resource", name, Sorted(kAmounts)));
   }
-  const std::string divisor = StringAt(ref, {"divisor"});
-  if (divisor.empty() || divisor == "0") return;
-  if (name.ends_with(".cpu")) {
-    if (divisor == "1" || divisor == "1m") return;
-    check.Invalid(path + ".divisor", name,
-                  "only divisor's values 1m and 1 are supported with the cpu resource");
-    return;
-  }
-  static constexpr std::array<std::string_view, 13> kDivisors = {
-      "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"};
-  if (Holds(kDivisors, divisor) || !Holds(kAmounts, name)) return;
-  const std::string what = name.ends_with(".memory") ? "memory" : "local ephemeral storage";
-  check.Invalid(path + ".divisor", name,
-                "only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are "
-                "supported with the " + what + " resource");
+  CheckDivisor(check, name, StringAt(ref, {"divisor"}), path + ".divisor");
 }
 
 void CheckEnvironment(const BuiltinCheck& check, const Json& container, const std::string& path) {
   const Json& list = ArrayAt(container, {"env"});
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::string field = Indexed(path + ".env", i);
-    CheckVariableName(check, StringAt(list[i], {"name"}), field + ".name");
+    const std::string name = StringAt(list[i], {"name"});
+    if (name.empty()) {
+      check.Required(field + ".name");
+    } else {
+      CheckVariableName(check, name, field + ".name");
+    }
     CheckValueFrom(check, list[i], field + ".valueFrom");
   }
   CheckImported(check, container, path + ".envFrom");
+}
+
+void CheckFileVariables(const PodCheck& pod) {
+  std::map<std::string, const Json*> volumes;
+  for (const Json& volume : ArrayAt(pod.spec, {"volumes"})) volumes[StringAt(volume, {"name"})] = &volume;
+  ForEachContainer(pod.spec, pod.path, [&](const Json& container, const std::string& path) {
+    const Json& list = ArrayAt(container, {"env"});
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const Json* ref = Find(list[i], {"valueFrom", "fileKeyRef"});
+      if (ref == nullptr) continue;
+      const std::string name = StringAt(*ref, {"volumeName"});
+      const std::string field = Indexed(path + ".env", i) + ".valueFrom.fileKeyRef.volumeName";
+      const auto volume = volumes.find(name);
+      if (volume == volumes.end()) {
+        pod.check.causes.push_back({"FieldValueNotFound", "Not found: " + Quoted(name), field});
+      } else if (Find(*volume->second, {"emptyDir"}) == nullptr) {
+        pod.check.Invalid(field, name, "referenced volume must be of type emptyDir");
+      }
+    }
+  });
 }
 
 }  // namespace mailroom::openapi

@@ -5,6 +5,7 @@
 
 #include "openapi/defaults.h"
 #include "openapi/validate_pods.h"
+#include "openapi/validate_shown.h"
 
 namespace mailroom::openapi {
 namespace {
@@ -19,7 +20,7 @@ bool IsMirror(const Json& pod) {
 // The only thing to say about such a pod.
 void RefusePod(const BuiltinCheck& check, std::string why) {
   check.causes.clear();
-  check.Forbidden("", std::move(why));
+  check.Forbidden(kWholeObject, std::move(why));
 }
 
 // The spec with everything an update may change taken from `old`.
@@ -46,28 +47,37 @@ Json WithMutableParts(Json spec, const Json& old) {
   return spec;
 }
 
-void CheckDeadline(const BuiltinCheck& check) {
+// False when no more is to be said.
+bool CheckDeadline(const BuiltinCheck& check) {
+  const std::string field = "spec.activeDeadlineSeconds";
   const Json* now = Find(check.object, {"spec", "activeDeadlineSeconds"});
   const Json* before = Find(*check.old, {"spec", "activeDeadlineSeconds"});
-  if (before == nullptr || !before->is_number_integer()) return;
   if (now == nullptr) {
-    return check.Invalid("spec.activeDeadlineSeconds", Json(),
-                         "must not update from a positive integer to nil value");
+    if (before != nullptr) {
+      check.Invalid(field, Json(), "must not update from a positive integer to nil value");
+    }
+    return true;
   }
-  if (now->is_number_integer() && now->get<std::int64_t>() > before->get<std::int64_t>()) {
-    check.Invalid("spec.activeDeadlineSeconds", *now,
-                  "must be less than or equal to previous value");
+  const auto seconds = now->is_number_integer() ? now->get<std::int64_t>() : 0;
+  if (seconds < 0 || seconds > INT32_MAX) {
+    check.Invalid(field, *now, "must be between 0 and 2147483647, inclusive");
+    return false;
   }
+  if (before == nullptr || !before->is_number_integer() || before->get<std::int64_t>() >= seconds) {
+    return true;
+  }
+  check.Invalid(field, *now, "must be less than or equal to previous value");
+  return false;
 }
 
 // Tolerations are only added; how long an old one lasts may change.
-void CheckTolerations(const BuiltinCheck& check) {
-  const Json& now = ArrayAt(check.object, {"spec", "tolerations"});
+void CheckTolerationChange(const BuiltinCheck& check, const Json& spec, const Json& before) {
+  const Json& now = ArrayAt(spec, {"tolerations"});
   auto lasting = [](Json toleration) {
     Erase(toleration, {"tolerationSeconds"});
     return toleration;
   };
-  for (const Json& old : ArrayAt(*check.old, {"spec", "tolerations"})) {
+  for (const Json& old : ArrayAt(before, {"tolerations"})) {
     const Json wanted = lasting(old);
     const bool kept = std::any_of(now.begin(), now.end(),
                                   [&](const Json& each) { return lasting(each) == wanted; });
@@ -75,15 +85,16 @@ void CheckTolerations(const BuiltinCheck& check) {
     return check.Forbidden("spec.tolerations",
                            "existing toleration can not be modified except its tolerationSeconds");
   }
+  CheckTolerations(check, now, "spec.tolerations", MayCompare({check, spec, "spec", before}));
 }
 
 // Scheduling gates are only removed.
-void CheckGates(const BuiltinCheck& check) {
+void CheckGateChange(const BuiltinCheck& check, const Json& spec, const Json& before) {
   std::set<std::string> known;
-  for (const Json& gate : ArrayAt(*check.old, {"spec", "schedulingGates"})) {
+  for (const Json& gate : ArrayAt(before, {"schedulingGates"})) {
     known.insert(StringAt(gate, {"name"}));
   }
-  const Json& now = ArrayAt(check.object, {"spec", "schedulingGates"});
+  const Json& now = ArrayAt(spec, {"schedulingGates"});
   for (std::size_t i = 0; i < now.size(); ++i) {
     const std::string name = StringAt(now[i], {"name"});
     if (known.contains(name)) continue;
@@ -92,16 +103,92 @@ void CheckGates(const BuiltinCheck& check) {
   }
 }
 
-void CheckMainChange(const BuiltinCheck& check, const Json& spec, const Json& before) {
-  for (const char* list : kLists) {
-    if (ArrayAt(spec, {list}).size() == ArrayAt(before, {list}).size()) continue;
-    return check.Forbidden(std::string("spec.") + list,
-                           "pod updates may not add or remove containers");
+// A pod that still waits at a gate may be given more labels of nodes to choose by.
+void CheckNodeLabels(const BuiltinCheck& check, Json& spec, const Json& before) {
+  const Json* now = Find(spec, {"nodeSelector"});
+  const Json* old = Find(before, {"nodeSelector"});
+  for (const auto& [key, value] : (old == nullptr ? PodCheck::kNoSpec : *old).items()) {
+    const Json* kept = now == nullptr ? nullptr : Find(*now, {key});
+    if (kept != nullptr && *kept == value) continue;
+    check.Invalid("spec.nodeSelector", now == nullptr ? Json() : *now,
+                  "only additions to spec.nodeSelector are allowed (no mutations or deletions)");
+    break;
   }
-  CheckDeadline(check);
-  CheckTolerations(check);
-  CheckGates(check);
-  if (before == spec || WithMutableParts(spec, before) == before) return;
+  if (old == nullptr) {
+    Erase(spec, {"nodeSelector"});
+  } else {
+    Set(spec, {"nodeSelector"}, Json(*old));
+  }
+}
+
+// Whether `now` begins with all of `before`.
+bool OnlyAdds(const Json& now, const Json& before) {
+  return now.size() >= before.size() && std::equal(before.begin(), before.end(), now.begin());
+}
+
+bool TermOnlyAdds(const Json& now, const Json& before) {
+  const Json &labels = ArrayAt(before, {"matchExpressions"}), &fields = ArrayAt(before, {"matchFields"});
+  const Json &new_labels = ArrayAt(now, {"matchExpressions"}), &new_fields = ArrayAt(now, {"matchFields"});
+  // A term without requirements is met by no node; it stays so.
+  if (labels.empty() && fields.empty()) return new_labels.empty() && new_fields.empty();
+  return OnlyAdds(new_labels, labels) && OnlyAdds(new_fields, fields);
+}
+
+// And its terms may ask for more.
+void CheckNodeTerms(const BuiltinCheck& check, Json& spec, const Json& before) {
+  constexpr const char* kMust = "requiredDuringSchedulingIgnoredDuringExecution";
+  const std::string path = std::string("spec.affinity.nodeAffinity.") + kMust + ".nodeSelectorTerms";
+  const Json& old = ArrayAt(before, {"affinity", "nodeAffinity", kMust, "nodeSelectorTerms"});
+  const Json& now = ArrayAt(spec, {"affinity", "nodeAffinity", kMust, "nodeSelectorTerms"});
+  if (!old.empty() && old.size() != now.size()) {
+    check.causes.push_back(
+        InvalidValue(path, ShownTerms(now),
+                     "no additions/deletions to non-empty NodeSelectorTerms list are allowed"));
+  } else {
+    for (std::size_t i = 0; i < old.size(); ++i) {
+      if (TermOnlyAdds(now[i], old[i])) continue;
+      check.causes.push_back(
+          InvalidValue(Indexed(path, i), ShownTerm(now[i]),
+                       "only additions are allowed (no mutations or deletions)"));
+    }
+  }
+  if (const Json* affinity = Find(before, {"affinity", "nodeAffinity"})) {
+    Set(spec, {"affinity", "nodeAffinity"}, Json(*affinity));
+    return;
+  }
+  Erase(spec, {"affinity", "nodeAffinity"});
+  const Json* left = Find(spec, {"affinity"});
+  if (left != nullptr && left->empty() && Find(before, {"affinity"}) == nullptr) Erase(spec, {"affinity"});
+}
+
+// False when containers were added or removed.
+bool CheckImages(const BuiltinCheck& check, const Json& spec, const Json& before) {
+  for (const std::string list : kLists) {
+    const Json& now = ArrayAt(spec, {list});
+    if (now.size() != ArrayAt(before, {list}).size()) {
+      check.Forbidden("spec." + list, "pod updates may not add or remove containers");
+      return false;
+    }
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      const std::string path = Indexed("spec." + list, i);
+      if (StringAt(now[i], {"image"}).empty()) check.Required(path + ".image");
+      CheckImageBlanks(check, now[i], path);
+    }
+  }
+  return true;
+}
+
+void CheckMainChange(const BuiltinCheck& check, const Json& spec, const Json& before) {
+  if (!CheckImages(check, spec, before) || !CheckDeadline(check)) return;
+  CheckTolerationChange(check, spec, before);
+  CheckGateChange(check, spec, before);
+  if (before == spec) return;
+  Json rest = WithMutableParts(spec, before);
+  if (!ArrayAt(before, {"schedulingGates"}).empty()) {
+    CheckNodeLabels(check, rest, before);
+    CheckNodeTerms(check, rest, before);
+  }
+  if (rest == before) return;
   check.Forbidden(
       "spec",
       "pod updates may not change fields other than `spec.containers[*].image`,"
@@ -222,7 +309,7 @@ void CheckResizedContainers(const BuiltinCheck& check, const Json& spec, const J
   }
 }
 
-void CheckPodAmounts(const BuiltinCheck& check, const Json& spec, const Json& before) {
+void CheckPodAmountChange(const BuiltinCheck& check, const Json& spec, const Json& before) {
   const Json *now = Find(spec, {"resources"}), *old = Find(before, {"resources"});
   if (old != nullptr && now == nullptr) {
     return check.Forbidden("spec.resources", "pod-level resources cannot be removed");
@@ -258,7 +345,7 @@ void CheckResize(const BuiltinCheck& check, const Json& spec, const Json& before
   if (!NodeResizes(*check.old)) {
     check.Forbidden("spec", "Pod running on node without support for resize");
   }
-  CheckPodAmounts(check, spec, before);
+  CheckPodAmountChange(check, spec, before);
   if (SameContainers(check, spec, before)) CheckResizedContainers(check, spec, before);
 }
 
@@ -268,11 +355,15 @@ void CheckPodChange(const BuiltinCheck& check) {
   const Json* spec = Find(check.object, {"spec"});
   const Json* before = Find(*check.old, {"spec"});
   if (spec == nullptr || before == nullptr) return;
-  if (check.subresource == "ephemeralcontainers")
-    return CheckEphemeralChange(check, *spec, *before);
   if (check.subresource == "resize") return CheckResize(check, *spec, *before);
-  // Nothing but the node is written by a binding, nothing of the spec with the status.
-  if (check.subresource.empty()) CheckMainChange(check, *spec, *before);
+  CheckAnnotationChanges(check);
+  CheckPodAnnotations({check, *spec, "spec", *before}, Find(check.object, {"metadata", "annotations"}),
+                      "metadata.annotations");
+  if (check.subresource == "ephemeralcontainers") {
+    CheckEphemeralChange(check, *spec, *before);
+  } else if (check.subresource.empty()) {
+    CheckMainChange(check, *spec, *before);
+  }
 }
 
 }  // namespace mailroom::openapi

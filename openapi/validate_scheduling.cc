@@ -1,5 +1,6 @@
 // Where a pod may run: node selector, affinity, tolerations, spreading, gates.
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "openapi/validate.h"
@@ -84,9 +85,10 @@ void CheckWeight(const BuiltinCheck& check, const Json& term, const std::string&
 constexpr const char* kMust = "requiredDuringSchedulingIgnoredDuringExecution";
 constexpr const char* kShould = "preferredDuringSchedulingIgnoredDuringExecution";
 
-void CheckNodeAffinity(const BuiltinCheck& check, const Json& affinity, const std::string& path) {
+void CheckNodeAffinity(const BuiltinCheck& check, const Json& affinity, const std::string& path,
+                       bool strict) {
   if (const Json* must = Find(affinity, {kMust})) {
-    CheckNodeSelector(check, *must, path + "." + kMust, true);
+    CheckNodeSelector(check, *must, path + "." + kMust, strict);
   }
   const Json& should = ArrayAt(affinity, {kShould});
   for (std::size_t i = 0; i < should.size(); ++i) {
@@ -95,6 +97,46 @@ void CheckNodeAffinity(const BuiltinCheck& check, const Json& affinity, const st
     if (const Json* preference = Find(should[i], {"preference"})) {
       CheckNodeTerm(check, *preference, field + ".preference", false);
     }
+  }
+}
+
+void CheckKeys(const BuiltinCheck& check, const Json& keys, const Json* selector,
+               const std::string& path) {
+  if (keys.empty()) return;
+  if (selector == nullptr) {
+    return check.Forbidden(path, "must not be specified when labelSelector is not set");
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].is_string()) {
+      AddInvalid(check.causes, Indexed(path, i), keys[i], CheckQualifiedName(keys[i].get<std::string>()));
+    }
+  }
+}
+
+// Keys whose values are taken from the pod: no more is asked of them, and they are in one list.
+void CheckLabelKeys(const BuiltinCheck& check, const Json& term, const std::string& path) {
+  const Json* selector = Find(term, {"labelSelector"});
+  const Json& same = ArrayAt(term, {"matchLabelKeys"});
+  const Json& other = ArrayAt(term, {"mismatchLabelKeys"});
+  CheckKeys(check, same, selector, path + ".matchLabelKeys");
+  CheckKeys(check, other, selector, path + ".mismatchLabelKeys");
+  std::set<std::string> selected;
+  if (const Json* labels = selector == nullptr ? nullptr : Find(*selector, {"matchLabels"})) {
+    for (const auto& [key, value] : labels->items()) selected.insert(key);
+  }
+  // The requirement that came of a key is the first one that names it.
+  for (const Json& requirement : selector == nullptr ? PodCheck::kNoSpec : ArrayAt(*selector, {"matchExpressions"})) {
+    const std::string key = StringAt(requirement, {"key"});
+    const auto place = std::find(same.rbegin(), same.rend(), key);
+    if (!selected.insert(key).second && place != same.rend()) {
+      check.Invalid(Indexed(path, static_cast<std::size_t>(same.rend() - place) - 1), key,
+                    "exists in both matchLabelKeys and labelSelector");
+    }
+  }
+  for (std::size_t i = 0; i < same.size(); ++i) {
+    if (std::find(other.begin(), other.end(), same[i]) == other.end()) continue;
+    check.Invalid(Indexed(path + ".matchLabelKeys", i), same[i],
+                  "exists in both matchLabelKeys and mismatchLabelKeys");
   }
 }
 
@@ -108,75 +150,70 @@ void CheckPodTerm(const BuiltinCheck& check, const Json& term, const std::string
   for (const std::string& name : StringsAt(term, {"namespaces"})) {
     AddInvalid(check.causes, path + ".namespace", name, CheckLabel(name));
   }
+  CheckLabelKeys(check, term, path);
   const std::string key = StringAt(term, {"topologyKey"});
   if (key.empty()) check.Required(path + ".topologyKey", "can not be empty");
   AddInvalid(check.causes, path + ".topologyKey", key, CheckQualifiedName(key));
 }
 
-void CheckPodAffinity(const BuiltinCheck& check, const Json& affinity, const std::string& path) {
-  const SelectorValues values = SelectorRule(check);
-  const Json& must = ArrayAt(affinity, {kMust});
+void CheckPodAffinity(const PodCheck& pod, const std::string& member, SelectorValues values) {
+  const Json* affinity = Find(pod.spec, {"affinity", member});
+  if (affinity == nullptr) return;
+  const std::string path = pod.path + ".affinity." + member;
+  const Json& must = ArrayAt(*affinity, {kMust});
   for (std::size_t i = 0; i < must.size(); ++i) {
-    CheckPodTerm(check, must[i], Indexed(path + "." + kMust, i), values);
+    CheckPodTerm(pod.check, must[i], Indexed(path + "." + kMust, i), values);
   }
-  const Json& should = ArrayAt(affinity, {kShould});
+  const Json& should = ArrayAt(*affinity, {kShould});
   for (std::size_t i = 0; i < should.size(); ++i) {
     const std::string field = Indexed(path + "." + kShould, i);
-    CheckWeight(check, should[i], field);
-    if (const Json* term = Find(should[i], {"podAffinityTerm"})) {
-      CheckPodTerm(check, *term, field + ".podAffinityTerm", values);
-    }
+    CheckWeight(pod.check, should[i], field);
+    const Json* term = Find(should[i], {"podAffinityTerm"});
+    CheckPodTerm(pod.check, term == nullptr ? PodCheck::kNoSpec : *term, field + ".podAffinityTerm",
+                 values);
   }
 }
 
-void CheckSpread(const BuiltinCheck& check, const Json& constraints, const std::string& path) {
-  for (std::size_t i = 0; i < constraints.size(); ++i) {
-    const Json& one = constraints[i];
-    const std::string field = Indexed(path, i);
-    const std::int64_t skew = IntAt(one, {"maxSkew"});
-    if (skew <= 0) check.Invalid(field + ".maxSkew", skew, "must be greater than zero");
-    const std::string key = StringAt(one, {"topologyKey"});
-    const std::string action = StringAt(one, {"whenUnsatisfiable"});
-    if (key.empty()) check.Required(field + ".topologyKey", "can not be empty");
-    for (std::size_t k = i + 1; k < constraints.size(); ++k) {
-      if (StringAt(constraints[k], {"topologyKey"}) == key &&
-          StringAt(constraints[k], {"whenUnsatisfiable"}) == action) {
-        check.causes.push_back(DuplicateValue(field + ".{topologyKey, whenUnsatisfiable}",
-                                              Quoted("{" + key + ", " + action + "}")));
-        break;
-      }
-    }
-    if (const Json* domains = Find(one, {"minDomains"}); domains && domains->is_number_integer()) {
-      if (domains->get<std::int64_t>() <= 0) {
-        check.Invalid(field + ".minDomains", *domains, "must be greater than zero");
-      }
-      if (action != "DoNotSchedule") {
-        check.Invalid(field + ".minDomains", *domains,
-                      "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not " + action);
-      }
-    }
-    if (const Json* selector = Find(one, {"labelSelector"})) {
-      CheckSelector(check, *selector, field + ".labelSelector");
-    }
+// Of a toleration that compares.
+void CheckNumber(const BuiltinCheck& check, const std::string& value, const std::string& path) {
+  std::int64_t number = 0;
+  const char* end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, number);
+  const bool digits = !value.empty() && value.find_first_not_of("0123456789", value[0] == '-') ==
+                                            std::string::npos && value != "-";
+  const bool padded = digits && value != "0" && value[value[0] == '-'] == '0';
+  if (value.empty()) {
+    check.Invalid(path, value, "must be non-empty");
+  } else if (!digits || padded) {
+    check.Invalid(path, value, "must be a valid decimal integer in canonical form");
+  }
+  if (error == std::errc() && stop == end) return;
+  check.Invalid(path, value,
+                "strconv.ParseInt: parsing " + Quoted(value) + ": " +
+                    (digits ? "value out of range" : "invalid syntax"));
+}
+
+void CheckOperator(const BuiltinCheck& check, const Json& toleration, const std::string& path,
+                   bool comparing) {
+  const std::string op = StringAt(toleration, {"operator"}), value = StringAt(toleration, {"value"});
+  const std::string field = path + ".operator";
+  if (op == "Equal" || op.empty()) {
+    const std::string complaint = CheckLabelValue(value);
+    if (!complaint.empty()) check.Invalid(field, value, complaint);
+  } else if (op == "Exists") {
+    if (!value.empty()) check.Invalid(field, value, "value must be empty when `operator` is 'Exists'");
+  } else if (op != "Gt" && op != "Lt") {
+    CheckChoice(check, op, field, {"Equal", "Exists"});
+  } else if (comparing) {
+    CheckNumber(check, value, path + ".value");
+  } else {
+    check.causes.push_back(NotSupported(field, op, {"Equal", "Exists", "Lt", "Gt"}));
   }
 }
 
-// Whether all values of the expressions of all label selectors in there are label values.
-bool HasValidSelectors(const Json& value) {
-  if (!value.is_structured()) return true;
-  for (const Json& expression : ArrayAt(value, {"matchExpressions"})) {
-    for (const std::string& text : StringsAt(expression, {"values"})) {
-      if (!CheckLabelValue(text).empty()) return false;
-    }
-  }
-  return std::all_of(value.begin(), value.end(), HasValidSelectors);
-}
-
-}  // namespace
-
-void CheckToleration(const BuiltinCheck& check, const Json& toleration, const std::string& path) {
+void CheckToleration(const BuiltinCheck& check, const Json& toleration, const std::string& path,
+                     bool comparing) {
   const std::string key = StringAt(toleration, {"key"}), op = StringAt(toleration, {"operator"});
-  const std::string value = StringAt(toleration, {"value"});
   const std::string effect = StringAt(toleration, {"effect"});
   if (!key.empty()) AddInvalid(check.causes, path + ".key", key, CheckQualifiedName(key));
   if (key.empty() && op != "Exists") {
@@ -188,12 +225,79 @@ void CheckToleration(const BuiltinCheck& check, const Json& toleration, const st
     check.Invalid(path + ".effect", effect,
                   "effect must be 'NoExecute' when `tolerationSeconds` is set");
   }
-  if (op == "Equal" || op.empty()) {
-    const std::string complaint = CheckLabelValue(value);
-    if (!complaint.empty()) check.Invalid(path + ".operator", value, complaint);
-  } else if (op == "Exists" && !value.empty()) {
-    check.Invalid(path + ".operator", value, "value must be empty when `operator` is 'Exists'");
+  CheckOperator(check, toleration, path, comparing);
+  if (effect.empty()) return;
+  CheckChoice(check, effect, path + ".effect", {"NoSchedule", "PreferNoSchedule", "NoExecute"});
+}
+
+// Old pods keep constraints whose keys are asked for twice, under the rules of before.
+void CheckKeysOfBefore(const BuiltinCheck& check, const Json& constraint, const std::string& path) {
+  const Json* selector = Find(constraint, {"labelSelector"});
+  const Json& keys = ArrayAt(constraint, {"matchLabelKeys"});
+  std::set<std::string> selected;
+  if (const Json* labels = selector == nullptr ? nullptr : Find(*selector, {"matchLabels"})) {
+    for (const auto& [key, value] : labels->items()) selected.insert(key);
   }
+  if (selector != nullptr) {
+    for (const Json& each : ArrayAt(*selector, {"matchExpressions"})) selected.insert(StringAt(each, {"key"}));
+  } else if (!keys.empty()) {
+    check.Forbidden(path, "must not be specified when labelSelector is not set");
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!keys[i].is_string()) continue;
+    const std::string key = keys[i].get<std::string>();
+    AddInvalid(check.causes, Indexed(path, i), key, CheckQualifiedName(key));
+    if (selected.contains(key)) {
+      check.Invalid(Indexed(path, i), key, "exists in both matchLabelKeys and labelSelector");
+    }
+  }
+}
+
+void CheckDomains(const BuiltinCheck& check, const Json& constraint, const std::string& path) {
+  const Json* domains = Find(constraint, {"minDomains"});
+  if (domains == nullptr || !domains->is_number_integer()) return;
+  const std::string action = StringAt(constraint, {"whenUnsatisfiable"});
+  if (domains->get<std::int64_t>() <= 0) check.Invalid(path, *domains, "must be greater than zero");
+  if (action != "DoNotSchedule") {
+    check.Invalid(path, *domains,
+                  "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not " + action);
+  }
+}
+
+// A key is spread over in one way.
+void CheckRepeated(const BuiltinCheck& check, const Json& constraints, std::size_t i,
+                   const std::string& path) {
+  const std::string key = StringAt(constraints[i], {"topologyKey"});
+  const std::string action = StringAt(constraints[i], {"whenUnsatisfiable"});
+  for (std::size_t k = i + 1; k < constraints.size(); ++k) {
+    if (StringAt(constraints[k], {"topologyKey"}) == key &&
+        StringAt(constraints[k], {"whenUnsatisfiable"}) == action) {
+      check.causes.push_back(DuplicateValue(path + ".{topologyKey, whenUnsatisfiable}",
+                                            Quoted("{" + key + ", " + action + "}")));
+      return;
+    }
+  }
+}
+
+// Whether something is to be said of constraints that were stored.
+template <typename Say>
+bool Complains(const Json& constraints, Say say) {
+  Causes causes;
+  const BuiltinCheck check{constraints, nullptr, causes};
+  for (const Json& constraint : constraints) say(check, constraint);
+  return !causes.empty();
+}
+
+}  // namespace
+
+bool HasValidSelectors(const Json& value) {
+  if (!value.is_structured()) return true;
+  for (const Json& expression : ArrayAt(value, {"matchExpressions"})) {
+    for (const std::string& text : StringsAt(expression, {"values"})) {
+      if (!CheckLabelValue(text).empty()) return false;
+    }
+  }
+  return std::all_of(value.begin(), value.end(), HasValidSelectors);
 }
 
 void CheckNodeSelector(const BuiltinCheck& check, const Json& selector, const std::string& path,
@@ -222,20 +326,23 @@ SelectorValues SelectorRule(const BuiltinCheck& check) {
   return SelectorValues::kAny;
 }
 
-void CheckScheduling(const PodCheck& pod) {
-  const BuiltinCheck& check = pod.check;
-  for (Cause& cause :
-       ValidateLabels(Find(pod.spec, {"nodeSelector"}), pod.path + ".nodeSelector")) {
-    check.causes.push_back(std::move(cause));
-  }
+void CheckAffinity(const PodCheck& pod) {
+  const std::string path = pod.path + ".affinity.nodeAffinity";
   if (const Json* node = Find(pod.spec, {"affinity", "nodeAffinity"})) {
-    CheckNodeAffinity(check, *node, pod.path + ".affinity.nodeAffinity");
+    const Json* before = Find(pod.before, {"affinity", "nodeAffinity", kMust});
+    CheckNodeAffinity(pod.check, *node, path, before == nullptr || HasLabelValues(*before));
   }
+  SelectorValues values = SelectorValues::kChecked;
   for (const char* member : {"podAffinity", "podAntiAffinity"}) {
-    if (const Json* affinity = Find(pod.spec, {"affinity", member})) {
-      CheckPodAffinity(check, *affinity, pod.path + ".affinity." + member);
-    }
+    const Json* before = Find(pod.before, {"affinity", member});
+    if (before != nullptr && !HasValidSelectors(*before)) values = SelectorValues::kAny;
   }
+  CheckPodAffinity(pod, "podAffinity", values);
+  CheckPodAffinity(pod, "podAntiAffinity", values);
+}
+
+void CheckGates(const PodCheck& pod) {
+  const BuiltinCheck& check = pod.check;
   const Json& gates = ArrayAt(pod.spec, {"readinessGates"});
   for (std::size_t i = 0; i < gates.size(); ++i) {
     const std::string type = StringAt(gates[i], {"conditionType"});
@@ -250,11 +357,57 @@ void CheckScheduling(const PodCheck& pod) {
     AddInvalid(check.causes, field, name, CheckQualifiedName(name));
     if (!seen.insert(name).second) check.causes.push_back(DuplicateValue(field, Quoted(name)));
   }
-  CheckSpread(check, ArrayAt(pod.spec, {"topologySpreadConstraints"}),
-              pod.path + ".topologySpreadConstraints");
-  const Json& tolerations = ArrayAt(pod.spec, {"tolerations"});
+}
+
+void CheckSpread(const PodCheck& pod) {
+  const BuiltinCheck& check = pod.check;
+  const auto check_selector = [](const BuiltinCheck& into, const Json& one, const std::string& path) {
+    if (const Json* selector = Find(one, {"labelSelector"})) {
+      CheckSelector(into, *selector, path + ".labelSelector", SelectorValues::kChecked);
+    }
+  };
+  const Json& before = ArrayAt(pod.before, {"topologySpreadConstraints"});
+  const bool odd_selectors = Complains(
+      before, [&](const BuiltinCheck& into, const Json& one) { check_selector(into, one, ""); });
+  const bool odd_keys = Complains(
+      before, [](const BuiltinCheck& into, const Json& one) { CheckLabelKeys(into, one, ""); });
+  const Json& constraints = ArrayAt(pod.spec, {"topologySpreadConstraints"});
+  for (std::size_t i = 0; i < constraints.size(); ++i) {
+    const Json& one = constraints[i];
+    const std::string field = Indexed(pod.path + ".topologySpreadConstraints", i);
+    const std::int64_t skew = IntAt(one, {"maxSkew"});
+    if (skew <= 0) check.Invalid(field + ".maxSkew", skew, "must be greater than zero");
+    if (StringAt(one, {"topologyKey"}).empty()) {
+      check.Required(field + ".topologyKey", "can not be empty");
+    }
+    CheckChoice(check, StringAt(one, {"whenUnsatisfiable"}), field + ".whenUnsatisfiable",
+                {"DoNotSchedule", "ScheduleAnyway"});
+    CheckRepeated(check, constraints, i, field);
+    CheckDomains(check, one, field + ".minDomains");
+    for (const std::string member : {"nodeAffinityPolicy", "nodeTaintsPolicy"}) {
+      CheckGivenChoice(check, Find(one, {member}), field + "." + member, {"Honor", "Ignore"});
+    }
+    if (odd_keys) {
+      CheckKeysOfBefore(check, one, field + ".matchLabelKeys");
+    } else {
+      CheckLabelKeys(check, one, field);
+    }
+    if (!odd_selectors) check_selector(check, one, field);
+  }
+}
+
+bool MayCompare(const PodCheck& pod) {
+  for (const Json& toleration : ArrayAt(pod.before, {"tolerations"})) {
+    const std::string op = StringAt(toleration, {"operator"});
+    if (op == "Gt" || op == "Lt") return true;
+  }
+  return false;
+}
+
+void CheckTolerations(const BuiltinCheck& check, const Json& tolerations, const std::string& path,
+                      bool comparing) {
   for (std::size_t i = 0; i < tolerations.size(); ++i) {
-    CheckToleration(check, tolerations[i], Indexed(pod.path + ".tolerations", i));
+    CheckToleration(check, tolerations[i], Indexed(path, i), comparing);
   }
 }
 

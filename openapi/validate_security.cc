@@ -1,41 +1,16 @@
-// Security contexts of pods and containers, and how amounts of resources are limited.
+// Security contexts of pods and containers.
 #include <algorithm>
 #include <array>
 #include <set>
 
-#include "openapi/normalize_quantity.h"
 #include "openapi/validate_names.h"
 #include "openapi/validate_pods.h"
+#include "openapi/validate_shown.h"
 
 namespace mailroom::openapi {
 namespace {
 
-// User and group ids.
-void CheckId(const BuiltinCheck& check, const Json* id, const std::string& path) {
-  if (id == nullptr || !id->is_number_integer()) return;
-  const auto value = id->get<std::int64_t>();
-  if (value < 0 || value > INT32_MAX) {
-    check.Invalid(path, *id, "must be between 0 and 2147483647, inclusive");
-  }
-}
-
-void CheckSeccomp(const BuiltinCheck& check, const Json* profile, const std::string& path) {
-  if (profile == nullptr) return;
-  const Json* file = Find(*profile, {"localhostProfile"});
-  if (StringAt(*profile, {"type"}).empty()) {
-    check.Required(path + ".type", "type is required when seccompProfile is set");
-  }
-  if (StringAt(*profile, {"type"}) != "Localhost") {
-    if (file != nullptr) {
-      check.Invalid(path + ".localhostProfile", *profile,
-                    "can only be set when seccomp type is Localhost");
-    }
-  } else if (file == nullptr) {
-    check.Required(path + ".localhostProfile", "must be set when seccomp type is Localhost");
-  } else if (file->is_string()) {
-    CheckDescending(check, file->get<std::string>(), path + ".localhostProfile");
-  }
-}
+constexpr std::size_t kProfileBytes = 4095;
 
 // Segments of [a-z0-9] with '-' and '_' inside, joined by '.' or '/'.
 bool IsSysctlName(std::string_view text) {
@@ -51,146 +26,215 @@ bool IsSysctlName(std::string_view text) {
   return true;
 }
 
+// Which separator comes first is the one that counts; the other stands for it.
+std::string DottedSysctl(std::string name) {
+  const std::size_t first = name.find_first_of("./");
+  if (first == std::string::npos || name[first] == '.') return name;
+  for (char& c : name) {
+    if (c == '/') {
+      c = '.';
+    } else if (c == '.') {
+      c = '/';
+    }
+  }
+  return name;
+}
+
+// What the pod would change for the whole node; "" when nothing.
+std::string SharedWithHost(const Json& spec, const std::string& sysctl) {
+  static constexpr std::array<std::string_view, 10> kOfProcesses = {
+      "kernel.sem",   "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced",
+      "kernel.shm",   "kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.msg"};
+  const std::string name = DottedSysctl(sysctl);
+  if (BoolAt(spec, {"hostNetwork"}) && name.starts_with("net.")) return "hostNetwork";
+  const bool of_processes =
+      name.starts_with("fs.mqueue.") ||
+      std::find(kOfProcesses.begin(), kOfProcesses.end(), name) != kOfProcesses.end();
+  return BoolAt(spec, {"hostIPC"}) && of_processes ? "hostIPC" : "";
+}
+
+bool SharedBefore(const Json& spec) {
+  for (const Json& sysctl : ArrayAt(spec, {"securityContext", "sysctls"})) {
+    if (!SharedWithHost(spec, StringAt(sysctl, {"name"})).empty()) return true;
+  }
+  return false;
+}
+
 void CheckSysctls(const PodCheck& pod, const Json& context, const std::string& path) {
   const Json& list = ArrayAt(context, {"sysctls"});
+  const bool shared_before = SharedBefore(pod.before);
   std::set<std::string> names;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::string field = Indexed(path, i) + ".name";
     const std::string name = StringAt(list[i], {"name"});
-    if (name.empty()) continue;  // reported as a required member
-    if (!IsSysctlName(name)) {
+    if (name.empty()) {
+      pod.check.Required(field);
+    } else if (!IsSysctlName(name)) {
       pod.check.Invalid(field, name,
                         "must have at most 253 characters and match regex "
                         "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$");
-    } else if (!names.insert(name).second) {
+    } else if (names.contains(name)) {
       pod.check.causes.push_back(DuplicateValue(field, Quoted(name)));
     }
-    std::string dotted = name;
-    std::replace(dotted.begin(), dotted.end(), '/', '.');
-    const bool ipc = dotted.starts_with("kernel.shm") || dotted.starts_with("kernel.msg") ||
-                     dotted == "kernel.sem" || dotted.starts_with("fs.mqueue.");
-    if (BoolAt(pod.spec, {"hostNetwork"}) && dotted.starts_with("net.")) {
-      pod.check.Invalid(field, name, "may not be specified when 'hostNetwork' is true");
-    } else if (BoolAt(pod.spec, {"hostIPC"}) && ipc) {
-      pod.check.Invalid(field, name, "may not be specified when 'hostIPC' is true");
+    const std::string shared = shared_before ? "" : SharedWithHost(pod.spec, name);
+    if (!shared.empty()) {
+      pod.check.Invalid(field, name, "may not be specified when '" + shared + "' is true");
     }
+    names.insert(name);
   }
 }
 
-bool IsNative(std::string_view name) {
-  return name.find('/') == std::string_view::npos || name.find("kubernetes.io/") != std::string_view::npos;
-}
-
-bool IsHugePages(std::string_view name) { return name.starts_with("hugepages-"); }
-
-void CheckAmountName(const BuiltinCheck& check, const std::string& name, const std::string& path) {
-  const Complaints complaints = CheckQualifiedName(name);
-  AddInvalid(check.causes, path, name, complaints);
-  if (name.find('/') == std::string::npos) {
-    if (name == "cpu" || name == "memory" || name == "ephemeral-storage" || IsHugePages(name)) return;
-    if (complaints.empty()) {
-      check.Invalid(path, name, "must be a standard resource type or fully qualified");
-    }
-    check.Invalid(path, name, "must be a standard resource for containers");
-  } else if (!IsNative(name) &&
-             (name.starts_with("requests.") || !CheckQualifiedName("requests." + name).empty())) {
-    check.Invalid(path, name, "doesn't follow extended resource name standard");
+// Volumes are relabelled file by file, unless the stored pod said something of it.
+void CheckRelabelling(const PodCheck& pod, const Json& context, const std::string& path) {
+  const Json* policy = Find(context, {"seLinuxChangePolicy"});
+  if (policy == nullptr || !policy->is_string()) return;
+  if (Find(pod.before, {"securityContext", "seLinuxChangePolicy"}) != nullptr) {
+    CheckGivenChoice(pod.check, policy, path + ".seLinuxChangePolicy", {"MountOption", "Recursive"});
+  } else {
+    CheckGivenChoice(pod.check, policy, path + ".seLinuxChangePolicy", {"Recursive"});
   }
 }
 
-void CheckAmount(const BuiltinCheck& check, const std::string& name, const Json& amount,
-                 const std::string& path) {
-  CheckAmountName(check, name, path);
-  const auto millis = QuantityMillis(amount.is_string() ? amount.get<std::string>() : "");
-  if (!millis) return;
-  if (*millis < 0) check.Invalid(path, amount, "must be greater than or equal to 0");
-  if (!IsNative(name) && *millis % 1000 != 0) check.Invalid(path, amount, "must be an integer");
+void CheckEscalation(const BuiltinCheck& check, const Json& context, const std::string& path) {
+  if (BoolAt(context, {"allowPrivilegeEscalation"}, true)) return;
+  const std::string shown = ShownSecurityContext(context);
+  if (BoolAt(context, {"privileged"})) {
+    check.causes.push_back(
+        InvalidValue(path, shown,
+                     "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"));
+  }
+  for (const Json& capability : ArrayAt(context, {"capabilities", "add"})) {
+    if (capability != "CAP_SYS_ADMIN") continue;
+    check.causes.push_back(
+        InvalidValue(path, shown,
+                     "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` "
+                     "CAP_SYS_ADMIN"));
+  }
 }
 
 }  // namespace
 
-void CheckPodSecurity(const PodCheck& pod) {
-  const std::string path = pod.path + ".securityContext";
-  if (BoolAt(pod.spec, {"hostPID"}) && BoolAt(pod.spec, {"shareProcessNamespace"})) {
-    pod.check.Invalid(pod.path + ".shareProcessNamespace", true,
-                      "ShareProcessNamespace and HostPID cannot both be enabled");
+void CheckId(const BuiltinCheck& check, const Json* id, const std::string& path) {
+  if (id == nullptr || !id->is_number_integer()) return;
+  const auto value = id->get<std::int64_t>();
+  if (value < 0 || value > INT32_MAX) {
+    check.Invalid(path, *id, "must be between 0 and 2147483647, inclusive");
   }
-  const Json* context = Find(pod.spec, {"securityContext"});
-  if (context == nullptr) return;
-  for (const char* member : {"fsGroup", "runAsUser", "runAsGroup"}) {
-    CheckId(pod.check, Find(*context, {member}), path + "." + member);
-  }
-  const Json& groups = ArrayAt(*context, {"supplementalGroups"});
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    CheckId(pod.check, &groups[i], Indexed(path + ".supplementalGroups", i));
-  }
-  CheckSysctls(pod, *context, path + ".sysctls");
-  CheckSeccomp(pod.check, Find(*context, {"seccompProfile"}), path + ".seccompProfile");
 }
 
-void CheckContainerSecurity(const BuiltinCheck& check, const Json& container,
-                            const std::string& container_path, bool host_users) {
+void CheckSeccomp(const BuiltinCheck& check, const Json* profile, const std::string& path) {
+  if (profile == nullptr) return;
+  const Json* file = Find(*profile, {"localhostProfile"});
+  const std::string type = StringAt(*profile, {"type"});
+  if (type.empty()) {
+    check.Required(path + ".type", "type is required when seccompProfile is set");
+  } else {
+    CheckChoice(check, type, path + ".type", {"Localhost", "RuntimeDefault", "Unconfined"});
+  }
+  if (type != "Localhost") {
+    if (file == nullptr) return;
+    check.causes.push_back(InvalidValue(path + ".localhostProfile", ShownProfile(profile),
+                                        "can only be set when seccomp type is Localhost"));
+  } else if (file == nullptr) {
+    check.Required(path + ".localhostProfile", "must be set when seccomp type is Localhost");
+  } else if (file->is_string()) {
+    CheckDescending(check, file->get<std::string>(), path + ".localhostProfile");
+  }
+}
+
+void CheckAppArmor(const BuiltinCheck& check, const Json* profile, const std::string& path) {
+  if (profile == nullptr) return;
+  const Json* file = Find(*profile, {"localhostProfile"});
+  const std::string type = StringAt(*profile, {"type"}), field = path + ".localhostProfile";
+  const std::string missing = "must be set when AppArmor type is Localhost";
+  if (type.empty()) {
+    return check.Required(path + ".type", "type is required when appArmorProfile is set");
+  }
+  if (type != "Localhost") {
+    CheckChoice(check, type, path + ".type", {"Localhost", "RuntimeDefault", "Unconfined"});
+    const bool known = type == "RuntimeDefault" || type == "Unconfined";
+    if (!known || file == nullptr) return;
+    return check.Invalid(field, *file, "can only be set when AppArmor type is Localhost");
+  }
+  if (file == nullptr || !file->is_string()) return check.Required(field, missing);
+  const std::string name = file->get<std::string>();
+  constexpr const char* kBlanks = " \t\n\v\f\r";
+  if (!name.empty() &&
+      (name.find_first_of(kBlanks) == 0 || name.find_last_of(kBlanks) == name.size() - 1)) {
+    check.Invalid(field, name, "must not be padded with whitespace");
+  } else if (name.empty()) {
+    check.Required(field, missing);
+  }
+  if (name.size() > kProfileBytes) check.causes.push_back(TooLong(field, kProfileBytes));
+}
+
+void CheckPodSecurity(const PodCheck& pod) {
+  const std::string path = pod.path + ".securityContext";
+  const BuiltinCheck& check = pod.check;
+  const Json* found = Find(pod.spec, {"securityContext"});
+  const Json& context = found == nullptr ? PodCheck::kNoSpec : *found;
+  for (const char* member : {"fsGroup", "runAsUser", "runAsGroup"}) {
+    CheckId(check, Find(context, {member}), path + "." + member);
+  }
+  const Json& groups = ArrayAt(context, {"supplementalGroups"});
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    CheckId(check, &groups[i], Indexed(path + ".supplementalGroups", i));
+  }
+  if (BoolAt(pod.spec, {"hostPID"}) && BoolAt(pod.spec, {"shareProcessNamespace"})) {
+    check.Invalid(path + ".shareProcessNamespace", true,
+                  "ShareProcessNamespace and HostPID cannot both be enabled");
+  }
+  CheckSysctls(pod, context, path + ".sysctls");
+  CheckGivenChoice(check, Find(context, {"fsGroupChangePolicy"}), path + ".fsGroupChangePolicy",
+                   {"Always", "OnRootMismatch"});
+  CheckSeccomp(check, Find(context, {"seccompProfile"}), path + ".seccompProfile");
+  CheckWindowsOptions(check, Find(context, {"windowsOptions"}), path + ".windowsOptions");
+  CheckAppArmor(check, Find(context, {"appArmorProfile"}), path + ".appArmorProfile");
+  CheckGivenChoice(check, Find(context, {"supplementalGroupsPolicy"}),
+                   path + ".supplementalGroupsPolicy", {"Merge", "Strict"});
+  CheckRelabelling(pod, context, path);
+}
+
+void CheckHostUsers(const PodCheck& pod) {
+  if (pod.HostUsers()) return;
+  const std::string why = "when `hostUsers` is false";
+  const auto apart = [](const Json& spec) { return !BoolAt(spec, {"hostUsers"}, true); };
+  const bool network_before = apart(pod.before) && BoolAt(pod.before, {"hostNetwork"});
+  if (BoolAt(pod.spec, {"hostNetwork"}) && !network_before) {
+    pod.check.Forbidden(pod.path + ".hostNetwork", why);
+  }
+  if (BoolAt(pod.spec, {"hostPID"})) pod.check.Forbidden(pod.path + ".HostPID", why);
+  if (BoolAt(pod.spec, {"hostIPC"})) pod.check.Forbidden(pod.path + ".HostIPC", why);
+  const auto has_devices = [](const Json& container) {
+    return !ArrayAt(container, {"volumeDevices"}).empty();
+  };
+  bool devices_before = false;
+  ForEachContainer(pod.before, "", [&](const Json& container, const std::string&) {
+    devices_before |= has_devices(container);
+  });
+  if (devices_before && apart(pod.before)) return;
+  ForEachContainer(pod.spec, pod.path, [&](const Json& container, const std::string& path) {
+    if (has_devices(container)) pod.check.Forbidden(path + ".volumeDevices", why);
+  });
+}
+
+void CheckContainerSecurity(const PodCheck& pod, const Json& container,
+                            const std::string& container_path) {
   const Json* context = Find(container, {"securityContext"});
   if (context == nullptr) return;
+  const BuiltinCheck& check = pod.check;
   const std::string path = container_path + ".securityContext";
   for (const char* member : {"runAsUser", "runAsGroup"}) {
     CheckId(check, Find(*context, {member}), path + "." + member);
   }
-  if (host_users && StringAt(*context, {"procMount"}) == "Unmasked") {
+  CheckGivenChoice(check, Find(*context, {"procMount"}), path + ".procMount", {"Default", "Unmasked"});
+  if (pod.HostUsers() && StringAt(*context, {"procMount"}) == "Unmasked") {
     check.Invalid(path + ".procMount", "Unmasked", "`hostUsers` must be false to use `Unmasked`");
   }
   CheckSeccomp(check, Find(*context, {"seccompProfile"}), path + ".seccompProfile");
-  if (BoolAt(*context, {"allowPrivilegeEscalation"}, true)) return;
-  if (BoolAt(*context, {"privileged"})) {
-    check.Invalid(path, *context,
-                  "cannot set `allowPrivilegeEscalation` to false and `privileged` to true");
-  }
-  for (const Json& capability : ArrayAt(*context, {"capabilities", "add"})) {
-    if (capability == "CAP_SYS_ADMIN") {
-      check.Invalid(path, *context,
-                    "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` "
-                    "CAP_SYS_ADMIN");
-    }
-  }
-}
-
-void CheckAmounts(const BuiltinCheck& check, const Json& container, const std::string& path) {
-  static const Json kNone = Json::object();
-  auto amounts = [&](const char* member) -> const Json& {
-    const Json* found = Find(container, {"resources", member});
-    return found != nullptr && found->is_object() ? *found : kNone;
-  };
-  const Json& most = amounts("limits");
-  const Json& wanted = amounts("requests");
-  bool compute = false, huge = false;
-  auto look = [&](const std::string& name, const Json& amount, const char* member) {
-    CheckAmount(check, name, amount, path + "." + member + "[" + name + "]");
-    compute |= name == "cpu" || name == "memory";
-    huge |= IsHugePages(name);
-  };
-  for (const auto& [name, amount] : most.items()) look(name, amount, "limits");
-  for (const auto& [name, amount] : wanted.items()) {
-    look(name, amount, "requests");
-    const bool overcommit = IsNative(name) && !IsHugePages(name);
-    auto limit = most.find(name);
-    if (limit == most.end()) {
-      if (!overcommit) {
-        check.Required(path + ".limits", "Limit must be set for non overcommitable resources");
-      }
-      continue;
-    }
-    if (!limit->is_string() || !amount.is_string()) continue;
-    const std::string text = limit->get<std::string>();
-    const auto a = QuantityMillis(amount.get<std::string>()), b = QuantityMillis(text);
-    if (!a || !b) continue;
-    if (*a != *b && !overcommit) {
-      check.Invalid(path + ".requests", amount, "must be equal to " + name + " limit of " + text);
-    } else if (*a > *b) {
-      check.Invalid(path + ".requests", amount,
-                    "must be less than or equal to " + name + " limit of " + text);
-    }
-  }
-  if (huge && !compute) check.Forbidden(path, "HugePages require cpu or memory");
+  CheckEscalation(check, *context, path);
+  CheckWindowsOptions(check, Find(*context, {"windowsOptions"}), path + ".windowsOptions");
+  CheckAppArmor(check, Find(*context, {"appArmorProfile"}), path + ".appArmorProfile");
 }
 
 }  // namespace mailroom::openapi

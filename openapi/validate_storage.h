@@ -10,9 +10,10 @@ namespace mailroom::openapi {
 
 // Name of a CSI driver; an empty one is reported by the type facts.
 void CheckDriverName(const BuiltinCheck& check, const std::string& name, const std::string& path);
-// The one source of a persistent volume; `type` is the member it stands in.
+// The one source of a persistent volume, or of a volume in a pod; `type` is the member it stands in.
+enum class VolumeHome { kCluster, kPod };
 void CheckVolumeKind(const BuiltinCheck& check, const std::string& type, const Json& source,
-                     const std::string& path);
+                     const std::string& path, VolumeHome home = VolumeHome::kCluster);
 
 // Access modes of a volume or claim; `spec` stands at `path`.
 void CheckAccessModes(const BuiltinCheck& check, const Json& spec, const std::string& path);

@@ -1,4 +1,4 @@
-// Sources of persistent volumes. Members that must be there are told by the type facts where those
+// Sources of persistent volumes, and of those in pods that are alike. Members that must be there are told by the type facts where those
 // call them required.
 #include <algorithm>
 #include <array>
@@ -16,6 +16,7 @@ struct Source {
   const BuiltinCheck& check;
   const Json& value;
   std::string path;
+  VolumeHome home = VolumeHome::kCluster;
 
   std::string At(const std::string& member) const { return path + "." + member; }
   std::string Text(std::string_view member) const { return StringAt(value, {member}); }
@@ -53,6 +54,7 @@ void CheckSecretPlace(const Source& source) {
   const Json* ref = Find(source.value, {"secretRef"});
   if (ref == nullptr) return;
   CheckSecretName(source);
+  if (source.home == VolumeHome::kPod) return;  // it is the pod's own
   Source{source.check, *ref, source.At("secretRef")}.Want("namespace");
 }
 
@@ -64,25 +66,36 @@ bool IsInitiator(const std::string& name) {
   return name.starts_with("naa") && MatchesPattern("^naa.[[:alnum:]]{32}$", name);
 }
 
+bool HasInitiatorKind(const std::string& name) {
+  return name.starts_with("iqn") || name.starts_with("eui") || name.starts_with("naa");
+}
+
+// Of volumes in pods more is said.
+void CheckInitiator(const Source& source, const std::string& name, const std::string& field) {
+  if (IsInitiator(name)) return;
+  const bool more = source.home == VolumeHome::kPod && !HasInitiatorKind(name);
+  source.check.Invalid(source.At(field), name,
+                       more ? "must be valid format starting with iqn, eui, or naa"
+                            : "must be valid format");
+}
+
 void CheckIscsi(const Source& source) {
   const BuiltinCheck& check = source.check;
+  const bool in_cluster = source.home == VolumeHome::kCluster;
   const bool initiator = Find(source.value, {"initiatorName"}) != nullptr;
   const std::string portal = source.Text("targetPortal"), target = source.Text("iqn");
-  if (initiator && StringAt(check.object, {"metadata", "name"}).size() + 1 + portal.size() > 64) {
+  if (in_cluster && initiator &&
+      StringAt(check.object, {"metadata", "name"}).size() + 1 + portal.size() > 64) {
     check.Invalid(source.At("targetportal"), portal,
                   "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters "
                   "if iscsi.initiatorName is specified.");
   }
-  if (!target.empty() && !IsInitiator(target)) {
-    check.Invalid(source.At("iqn"), target, "must be valid format");
-  }
+  if (!target.empty()) CheckInitiator(source, target, "iqn");
   source.Range("lun", 0, 255, kUnitText);
   const bool secret = BoolAt(source.value, {"chapAuthDiscovery"}) || BoolAt(source.value, {"chapAuthSession"});
   if (secret && Find(source.value, {"secretRef"}) == nullptr) check.Required(source.At("secretRef"));
-  CheckSecretName(source);
-  if (initiator && !IsInitiator(source.Text("initiatorName"))) {
-    check.Invalid(source.At("initiatorname"), source.Text("initiatorName"), "must be valid format");
-  }
+  if (in_cluster) CheckSecretName(source);
+  if (initiator) CheckInitiator(source, source.Text("initiatorName"), "initiatorname");
 }
 
 void CheckFibre(const Source& source) {
@@ -242,9 +255,9 @@ void CheckDriverName(const BuiltinCheck& check, const std::string& name, const s
 }
 
 void CheckVolumeKind(const BuiltinCheck& check, const std::string& type, const Json& source,
-                     const std::string& path) {
+                     const std::string& path, VolumeHome home) {
   for (const SourceRow& row : kSources) {
-    if (row.type == type) row.check({check, source, path});
+    if (row.type == type) row.check({check, source, path, home});
   }
 }
 

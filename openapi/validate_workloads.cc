@@ -24,14 +24,7 @@ bool IsEmptySelector(const Json& selector) {
 // Labels, spec and restart policy of `template`.
 void CheckTemplate(const BuiltinCheck& check, const Json& pod, const std::string& path,
                    const std::string& owner, const std::vector<std::string>& extra_volumes = {}) {
-  for (Cause& cause : ValidateLabels(Find(pod, {"metadata", "labels"}), path + ".labels")) {
-    check.causes.push_back(std::move(cause));
-  }
-  for (Cause& cause :
-       ValidateAnnotations(Find(pod, {"metadata", "annotations"}), path + ".annotations")) {
-    check.causes.push_back(std::move(cause));
-  }
-  CheckPodSpec(check, ObjectAt(pod, {"spec"}), path + ".spec", extra_volumes);
+  CheckTemplateSpec(check, pod, path, extra_volumes);
   if (owner.empty()) return;
   const std::string policy = StringAt(pod, {"spec", "restartPolicy"});
   if (policy != "Always") {
