@@ -101,7 +101,7 @@ void CheckRuntimeClass(const BuiltinCheck& check) {
     AddInvalid(check.causes, "handler", handler, CheckLabel(handler));
   }
   if (const Json* fixed = Find(check.object, {"overhead", "podFixed"})) {
-    CheckAmounts(check, {{"resources", {{"limits", *fixed}}}}, "overhead");
+    CheckAmounts({check, PodCheck::kNoSpec, ""}, {{"limits", *fixed}}, "overhead");
   }
   if (const Json* labels = Find(check.object, {"scheduling", "nodeSelector"})) {
     check.causes.Add(ValidateLabels(labels, "scheduling.nodeSelector"));
