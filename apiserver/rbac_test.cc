@@ -5,6 +5,8 @@
 #include <thread>
 
 #include "apiserver/auth/user.h"
+#include "apiserver/client/certificate_request.h"
+#include "openapi/base64.h"
 #include "storage/object/json_path.h"
 #include "test/support/test_hub.h"
 
@@ -427,6 +429,32 @@ TEST_F(Rights, ImpersonationNeedsTheRight) {
                   {"impersonate-uid", "u1"}, {"impersonate-extra-scopes%2fa", "x"}});
   EXPECT_EQ(StringAt(self.body, {"status", "userInfo", "uid"}), "u1") << self.text;
   EXPECT_EQ(StringsAt(self.body, {"status", "userInfo", "extra", "scopes/a"}), std::vector<std::string>{"x"});
+}
+
+TEST_F(Rights, AnApprovalTakesTheSignersLeaveEvenIfItChangesNothing) {
+  const std::string requests = c1 + "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+  const std::string pem = *client::NewSigningRequest(*client::NewKey(), "bob", {"devs"});
+  const auto made = hub.Do("POST", requests,
+                           {{"metadata", {{"name", "r"}}},
+                            {"spec", {{"request", openapi::EncodeBase64(pem)},
+                                      {"signerName", "example.com/signer"},
+                                      {"usages", {"client auth"}}}}});
+  ASSERT_EQ(made.code, 201) << made.text;
+  Make(c1 + kRbac + "/clusterroles", "ClusterRole", "decide",
+       {{"rules", Json::array({RuleOf({"update"}, {"certificates.k8s.io"},
+                                      {"certificatesigningrequests/approval",
+                                       "certificatesigningrequests/status"})})}});
+  Make(c1 + kRbac + "/clusterrolebindings", "ClusterRoleBinding", "decide",
+       {{"roleRef", RoleRef("ClusterRole", "decide")},
+        {"subjects", Json::array({UserSubject("carol")})}});
+  EXPECT_EQ(StringAt(As("carol", {}, "PUT", requests + "/r/approval", made.body).body, {"message"}),
+            "certificatesigningrequests.certificates.k8s.io \"r\" is forbidden: user not permitted to "
+            "approve requests with signerName \"example.com/signer\"");
+  const auto same = As("carol", {}, "PUT", requests + "/r/status", made.body);
+  EXPECT_EQ(same.code, 200) << same.text;
+  Json signed_too = same.body;
+  signed_too["status"]["certificate"] = "eA==";
+  EXPECT_EQ(As("carol", {}, "PUT", requests + "/r/status", signed_too).code, 403);
 }
 
 }  // namespace

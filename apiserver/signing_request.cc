@@ -11,10 +11,6 @@
 namespace mailroom::apiserver {
 namespace {
 
-bool SameStatus(const Json& a, const Json& b) {
-  return a.value("status", Json()) == b.value("status", Json());
-}
-
 std::string RequestPem(const Json& request) {
   return openapi::DecodeBase64(StringAt(request, {"spec", "request"})).value_or("");
 }
@@ -55,6 +51,12 @@ std::vector<const Json*> ConditionsOfType(const Json& conditions, const std::str
 Json ConditionsOf(const Json& request) {
   const Json* conditions = Find(request, {"status", "conditions"});
   return conditions != nullptr && conditions->is_array() ? *conditions : Json::array();
+}
+
+// Whether neither says more than the other; an empty list says nothing.
+bool SameStatus(const Json& a, const Json& b) {
+  return StringAt(a, {"status", "certificate"}) == StringAt(b, {"status", "certificate"}) &&
+         ConditionsOf(a) == ConditionsOf(b);
 }
 
 // A signer leaves the decisions as they are; that it brings or drops none is validated.
@@ -225,7 +227,7 @@ Result<void> PrepareSigningRequest(Call& call, Json& object, const Json* live) {
     object["status"] = live->value("status", Json::object());
     object["status"].erase("conditions");
     if (!conditions.empty()) object["status"]["conditions"] = std::move(conditions);
-    return SameStatus(object, *live) ? Ok() : CheckMayDecide(call, *live, "approve");
+    return CheckMayDecide(call, *live, "approve");
   }
   if (subresource == "status") {
     Json conditions = WrittenConditions(object, *live, false, now);

@@ -179,8 +179,7 @@ void WarnAboutProfiles(const Subject& subject, const Json& container) {
   // Of a pod for Windows nobody reads it.
   if (subject.path.empty() && StringAt(subject.spec, {"os", "name"}) == "windows") return;
   const Json* whole = Find(subject.spec, {"securityContext", "appArmorProfile"});
-  if (whole != nullptr && !subject.path.empty() &&
-      *whole == ArmorOf(StringAt(subject.pod, {"metadata", "annotations", armor}))) {
+  if (whole != nullptr && *whole == ArmorOf(StringAt(subject.pod, {"metadata", "annotations", armor}))) {
     return;
   }
   subject.Warn(subject.Annotation(armor),

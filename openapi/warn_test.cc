@@ -157,6 +157,7 @@ TEST(PodWarnings, StandWhereTheTemplateStands) {
   Json same = armored;
   Set(same, {"spec", "securityContext", "appArmorProfile"}, {{"type", "RuntimeDefault"}});
   EXPECT_EQ(Of("apps", "deployments", Deployment(same)), Texts());
+  EXPECT_EQ(Of("", "pods", same), Texts());
   Json windows = armored;
   Set(windows, {"spec", "os", "name"}, "windows");
   EXPECT_EQ(Of("apps", "deployments", Deployment(windows)).size(), 1u);

@@ -9,7 +9,7 @@ namespace mailroom::admission {
 
 Result<void> CheckCertificateSubject(const PluginCall& call, const Json& request) {
   constexpr const char* kSigner = "kubernetes.io/kube-apiserver-client";
-  if (StringAt(request, {"spec", "signerName"}) != kSigner) return Ok();
+  if (!call.creates() || StringAt(request, {"spec", "signerName"}) != kSigner) return Ok();
   const auto pem = openapi::DecodeBase64(StringAt(request, {"spec", "request"}));
   const auto facts = apiserver::ReadSigningRequest(pem.value_or(""));
   if (!facts.ok()) return Ok();  // validation has refused it

@@ -82,6 +82,55 @@ TEST_F(ClusterPlugins, PodsLearnWhereTheirNodeStands) {
   EXPECT_EQ(hub_.Get(ws_ + kPods + "/bound").body["metadata"]["labels"], all);
 }
 
+TEST_F(ClusterPlugins, ARunningPodGrowsWithinItsNode) {
+  auto node = [&](const std::string& name, const std::string& system, const Json& features) {
+    MakeNode(name, {{"kubernetes.io/os", system}});
+    const Json status = {{"allocatable", {{"cpu", "2"}, {"memory", "1Gi"}}},
+                         {"declaredFeatures", features}};
+    ASSERT_EQ(hub_.Do("PATCH", ws_ + kNodes + "/" + name + "/status", {{"status", status}},
+                      "application/merge-patch+json").code,
+              200);
+  };
+  node("n", "linux", Json::array());
+  node("able", "linux", {"InPlacePodVerticalScalingInitContainers"});
+  node("w", "windows", Json::array());
+  auto amounts = [](const std::string& cpu) {
+    return Json{{"requests", {{"cpu", cpu}, {"memory", "1Mi"}}}};
+  };
+  auto resize = [&](const std::string& where, const char* list, const Json& wanted) {
+    const std::string name = "on-" + where;
+    const Json init = {{"name", "i"}, {"image", "i"}, {"resources", amounts("1")}};
+    const auto made = hub_.Do("POST", ws_ + kPods,
+                              Pod(name, {{"nodeName", where}, {"initContainers", {init}}},
+                                  {{"resources", amounts("1")}}));
+    EXPECT_TRUE(made.code == 201 || made.code == 409) << made.text;
+    const Json change = {{"name", *list == 'c' ? "c" : "i"}, {"resources", wanted}};
+    return hub_.Do("PATCH", ws_ + kPods + "/" + name + "/resize",
+                   {{"spec", {{list, Json::array({change})}}}},
+                   "application/strategic-merge-patch+json");
+  };
+  EXPECT_EQ(resize("n", "containers", amounts("2")).code, 200);
+  const auto greedy = resize("n", "containers", {{"requests", {{"cpu", "2500m"}, {"memory", "2Gi"}}}});
+  EXPECT_EQ(greedy.code, 403);
+  EXPECT_EQ(greedy.body["message"],
+            "pods \"on-n\" is forbidden: node didn't have enough allocatable resources: cpu, "
+            "requested: 2500, allocatable: 2000; memory, requested: 2147483648, allocatable: "
+            "1073741824");
+  EXPECT_EQ(greedy.body["details"]["causes"], Json::array({{{"reason", "NodeCapacity"}}}));
+  const auto foreign = resize("w", "containers", amounts("2"));
+  EXPECT_EQ(foreign.body["message"],
+            "pods \"on-w\" is forbidden: pod resize is only supported on linux nodes, node \"w\" is "
+            "\"windows\"");
+  EXPECT_EQ(foreign.body["details"]["causes"], Json::array({{{"reason", "UnsupportedPlatform"}}}));
+  EXPECT_EQ(resize("gone", "containers", amounts("2")).body["message"],
+            "pods \"on-gone\" is forbidden: node \"gone\" not found");
+  EXPECT_EQ(resize("n", "initContainers", amounts("2")).body["message"],
+            "pods \"on-n\" is forbidden: pod update requires features "
+            "InPlacePodVerticalScalingInitContainers which are not available on node \"n\"");
+  const auto able = resize("able", "initContainers", amounts("2"));
+  EXPECT_EQ(able.code, 200) << able.text;
+}
+
 TEST_F(ClusterPlugins, AccountsMayLimitTheSecretsOfPods) {
   Make(kAccounts, {{"metadata", {{"name", "tight"},
                                  {"annotations", {{"kubernetes.io/enforce-mountable-secrets", "true"}}}}},

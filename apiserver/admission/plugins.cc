@@ -32,6 +32,8 @@ const std::vector<Plugin>& Plugins() {
       {"DefaultIngressClass", {"networking.k8s.io", "ingresses"}, SetIngressClass},
       {"PodTopologyLabels", {"", "pods"}, LabelPod},
       {"PodTopologyLabels", {"", "pods"}, LabelBinding, nullptr, "binding"},
+      {"NodeDeclaredFeatureValidator", {"", "pods"}, nullptr, CheckNodeFeatures, "resize"},
+      {"PodResizeValidator", {"", "pods"}, nullptr, CheckPodResize, "resize"},
   };
   return plugins;
 }

@@ -64,5 +64,9 @@ Result<void> CheckCertificateSubject(const PluginCall& call, const Json& request
 // PodTopologyLabels: the zone and region of the node a pod is made for, or bound to.
 Result<void> LabelPod(const PluginCall& call, Json& pod);
 Result<void> LabelBinding(const PluginCall& call, Json& binding);
+// NodeDeclaredFeatureValidator: what is asked of a running pod, its node must know how to do.
+Result<void> CheckNodeFeatures(const PluginCall& call, const Json& pod);
+// PodResizeValidator: a running pod grows within what its node has.
+Result<void> CheckPodResize(const PluginCall& call, const Json& pod);
 
 }  // namespace mailroom::admission

@@ -237,6 +237,15 @@ TEST(ExistingPods, AreLookedAtWithinBounds) {
                 violate, "b: host namespaces"}));
 }
 
+TEST(DisabledPodSecurity, DoesNothing) {
+  apiserver::Server::Options options;
+  options.disabled_admission = {kPodSecurity};
+  TestHub hub(options);
+  const std::string ws = hub.NewWorkspace("c1", "cluster") + kNamespaces;
+  EXPECT_EQ(hub.Do("POST", ws, Namespace("n", {{"enforce", "high"}})).code, 201);
+  EXPECT_EQ(hub.Do("POST", ws + "/n/pods", HostPod("p")).code, 201);
+}
+
 TEST_F(PodSecurity, IsInertWherePoliciesArePayload) {
   for (const char* type : {"wds", "mailbox"}) {
     const std::string ws = hub_.NewWorkspace(std::string("inert-") + type, type);

@@ -105,9 +105,10 @@ std::string Status::ToJson() const {
       for (const Cause& cause : details_.causes) {
         out += between;
         out += "{";
-        if (!cause.reason.empty()) out += "\"reason\":" + JsonQuote(cause.reason) + ",";
-        out += "\"message\":" + JsonQuote(cause.message);
-        if (!cause.field.empty()) out += ",\"field\":" + JsonQuote(cause.field);
+        comma = "";
+        member("reason", cause.reason);
+        member("message", cause.message);
+        member("field", cause.field);
         out += "}";
         between = ",";
       }
