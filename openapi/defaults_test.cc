@@ -374,5 +374,18 @@ TEST(Defaults, FillsBuiltinObjects) {
   }
 }
 
+TEST(ApplyDefaults, NotesWhenATaintWasAdded) {
+  ResourceType type;
+  type.gvk = {"resource.k8s.io", "v1", "ResourceSlice"};
+  type.schema = BuiltinKind(type.gvk);
+  Json slice = Yaml(
+      "{spec: {devices: [{name: a, taints: [{key: a, effect: None}, {key: b, effect: None, timeAdded: "
+      "'2020-01-01T00:00:00Z'}]}]}}");
+  ApplyDefaults(type, slice);
+  const Json& taints = slice["spec"]["devices"][0]["taints"];
+  EXPECT_EQ(taints[0].value("timeAdded", "").size(), std::string("2020-01-01T00:00:00Z").size());
+  EXPECT_EQ(taints[1].value("timeAdded", ""), "2020-01-01T00:00:00Z");
+}
+
 }  // namespace
 }  // namespace mailroom::openapi
