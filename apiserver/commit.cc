@@ -78,11 +78,15 @@ Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
 namespace {
 
 Result<void> Validate(Call& call, const Json& object, const Json* live) {
-  Causes causes = openapi::ValidateMetadata(*call.type, object, live);
+  const KindRules& rules = RulesOf(*call.type);
+  Causes causes;
+  const auto add_own = [&] {
+    if (rules.validate != nullptr) causes.Add(rules.validate(call, object, live));
+  };
+  if (rules.validates_first) add_own();
+  causes.Add(openapi::ValidateMetadata(*call.type, object, live));
   causes.Add(openapi::ValidateObject(*call.type, object, live, call.info.subresource));
-  if (const KindRules& rules = RulesOf(*call.type); rules.validate != nullptr) {
-    causes.Add(rules.validate(call, object, live));
-  }
+  if (!rules.validates_first) add_own();
   if (causes.empty()) {
     for (std::string& text :
          openapi::WarningsFor(*call.type, object, live, call.info.subresource)) {

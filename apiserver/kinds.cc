@@ -8,6 +8,7 @@
 #include "apiserver/auth/bootstrap_policy.h"
 #include "apiserver/claims.h"
 #include "apiserver/convert_autoscaler.h"
+#include "apiserver/device_claims.h"
 #include "apiserver/escalation.h"
 #include "apiserver/local_apis.h"
 #include "apiserver/pod_create.h"
@@ -311,6 +312,13 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     rules[{"storage.k8s.io", "csidrivers"}].counted = Counted::kLater;
     rules[{"apps", "daemonsets"}].prepare = PrepareDaemonSet;
     rules[{"autoscaling", "horizontalpodautoscalers"}].prepare = PrepareAutoscaler;
+    KindRules& claims = rules[{"resource.k8s.io", "resourceclaims"}];
+    claims.prepare = PrepareDeviceClaim;
+    claims.validate = ValidateDeviceClaim;
+    claims.validates_first = true;
+    KindRules& claim_templates = rules[{"resource.k8s.io", "resourceclaimtemplates"}];
+    claim_templates.validate = ValidateDeviceClaimTemplate;
+    claim_templates.validates_first = true;
     rules[kPodsResource].settle = FillPod;
     rules[kPodsResource].restore = RestorePod;
     rules[kPodsResource].narrow = NarrowPod;

@@ -1,5 +1,6 @@
 // The defaults that are not constants, by the names builtin/defaults.yaml uses.
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "openapi/base64.h"
@@ -8,6 +9,7 @@
 #include "openapi/image_name.h"
 #include "openapi/normalize_quantity.h"
 #include "openapi/pod_resources.h"
+#include "storage/object/clock.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::openapi {
@@ -207,6 +209,11 @@ void StatefulSetPartition(Json& spec) {
   if (Find(*rolling, {"partition"}) == nullptr) Set(*rolling, {"partition"}, 0);
 }
 
+void TaintTime(Json& taint) {
+  const std::string now = FormatTime(std::chrono::system_clock::now());
+  if (Find(taint, {"timeAdded"}) == nullptr) Set(taint, {"timeAdded"}, now);
+}
+
 void PolicyTypes(Json& spec) {
   if (!ItemsAt(spec, {"policyTypes"}).empty()) return;
   Json types = {"Ingress"};
@@ -214,7 +221,7 @@ void PolicyTypes(Json& spec) {
   Set(spec, {"policyTypes"}, types);
 }
 
-constexpr std::array<std::pair<std::string_view, DefaultFunction>, 21> kFunctions = {{
+constexpr std::array<std::pair<std::string_view, DefaultFunction>, 22> kFunctions = {{
     {"namespaceNameLabel", NamespaceNameLabel},
     {"requestsFromLimits", RequestsFromLimits},
     {"podAmounts", DefaultPodAmounts},
@@ -235,6 +242,7 @@ constexpr std::array<std::pair<std::string_view, DefaultFunction>, 21> kFunction
     {"limitRangeDefaults", LimitRangeDefaults},
     {"statefulSetPartition", StatefulSetPartition},
     {"policyTypes", PolicyTypes},
+    {"taintTime", TaintTime},
     {"definition", DefaultCrd},
 }};
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "openapi/builtin.h"
+#include "openapi/disabled_fields.h"
 #include "openapi/normalize.h"
 #include "storage/object/yaml.h"
 
@@ -372,6 +373,42 @@ TEST(Defaults, FillsBuiltinObjects) {
     ApplyDefaults(type, again);
     EXPECT_EQ(again, object) << c.name;
   }
+}
+
+TEST(ApplyDefaults, NotesWhenATaintWasAdded) {
+  ResourceType type;
+  type.gvk = {"resource.k8s.io", "v1", "ResourceSlice"};
+  type.schema = BuiltinKind(type.gvk);
+  Json slice = Yaml(
+      "{spec: {devices: [{name: a, taints: [{key: a, effect: None}, {key: b, effect: None, timeAdded: "
+      "'2020-01-01T00:00:00Z'}]}]}}");
+  ApplyDefaults(type, slice);
+  const Json& taints = slice["spec"]["devices"][0]["taints"];
+  EXPECT_EQ(taints[0].value("timeAdded", "").size(), std::string("2020-01-01T00:00:00Z").size());
+  EXPECT_EQ(taints[1].value("timeAdded", ""), "2020-01-01T00:00:00Z");
+}
+
+TEST(DropDisabled, LooksIntoListsAndMaps) {
+  const auto dropped = [](const GroupVersionKind& gvk, const std::string& text, const Json* live) {
+    ResourceType type;
+    type.gvk = gvk;
+    type.schema = BuiltinKind(gvk);
+    Json object = Yaml(text);
+    DropDisabled(type, object, live);
+    return object;
+  };
+  const GroupVersionKind slices = {"resource.k8s.io", "v1", "ResourceSlice"};
+  const std::string slice =
+      "{spec: {devices: [{name: a, attributes: {x: {ints: [1], int: 2}, z: {bools: [true]}, v: {strings: [a]}, "
+      "w: {versions: [1.0.0]}}, nodeAllocatableResourceMappings: {cpu: {capacityKey: c}}}]}}";
+  EXPECT_EQ(dropped(slices, slice, nullptr),
+            Yaml("{spec: {devices: [{name: a, attributes: {x: {int: 2}, z: {}, v: {}, w: {}}}]}}"));
+  // What was there may stay.
+  const Json live = Yaml(slice);
+  EXPECT_EQ(dropped(slices, slice, &live), live);
+  EXPECT_EQ(dropped({"storage.k8s.io", "v1", "CSIDriver"},
+                    "{spec: {preventPodSchedulingIfMissing: true, seLinuxMount: true}}", nullptr),
+            Yaml("{spec: {seLinuxMount: true}}"));
 }
 
 }  // namespace

@@ -341,7 +341,7 @@ TEST(ValidateBuiltin, ChecksUpdates) {
        "{roleRef: {kind: ClusterRole, name: a}}",
        "{roleRef: {kind: ClusterRole, name: b}}",
        {"roleRef: Invalid value: "
-        "{\"apiGroup\":\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"b\"}: "
+        "{\"APIGroup\":\"rbac.authorization.k8s.io\",\"Kind\":\"ClusterRole\",\"Name\":\"b\"}: "
         "cannot change roleRef"}},
       {kPriority,
        "{metadata: {name: a}, value: 1}",

@@ -63,6 +63,7 @@ const cel::Environment& DeviceEnvironment() {
         {"attributes", "attributes", by_domain(Sized(cel::Kind::kDyn, kAttributeBytes))},
         {"capacity", "capacity", by_domain(cel::MakeOpaque("kubernetes.Quantity"))}};
     auto* made = new cel::Environment;
+    made->binds = true;
     made->variables = {{"device", cel::MakeObject("kubernetes.DRADevice", fields)}};
     return made;
   }();
@@ -78,7 +79,9 @@ void CheckExpression(const BuiltinCheck& check, const std::string& text, const s
     return check.Invalid(path, text, "compilation failed: " + program.error().message());
   }
   const cel::Type& type = *(*program)->type();
-  if (type.kind != cel::Kind::kBool && type.kind != cel::Kind::kDyn) {
+  // An attribute, whatever it is, has a size; what else is only known when it runs has none.
+  const bool attribute = type.kind == cel::Kind::kDyn && type.max_elements >= 0;
+  if (type.kind != cel::Kind::kBool && !attribute) {
     return check.Invalid(path, text,
                          "must evaluate to bool or the unknown type, not " + cel::DisplayCut(type));
   }

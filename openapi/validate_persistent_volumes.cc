@@ -4,6 +4,7 @@
 
 #include "openapi/normalize_quantity.h"
 #include "openapi/validate_causes.h"
+#include "openapi/validate_internal.h"
 #include "openapi/validate_names.h"
 #include "openapi/validate_pods.h"
 #include "openapi/validate_storage.h"
@@ -163,8 +164,12 @@ void CheckVolumeChange(const BuiltinCheck& check, const Json& spec, const Json& 
   const Json* affinity = Find(spec, {"nodeAffinity"});
   const Json* old_affinity = Find(old_spec, {"nodeAffinity"});
   if (old_affinity != nullptr && !SameNodes(affinity, *old_affinity)) {
-    check.Invalid("nodeAffinity", affinity == nullptr ? Json() : *affinity,
-                  "field is immutable, except for updating from beta label to GA");
+    const std::string rule = "field is immutable, except for updating from beta label to GA";
+    if (affinity == nullptr) {
+      check.Invalid("nodeAffinity", Json(), rule);
+    } else {
+      InvalidInternal(check, "nodeAffinity", "core/v1.VolumeNodeAffinity", affinity, rule);
+    }
   }
   if (Find(old_spec, {"volumeAttributesClassName"}) != nullptr &&
       Find(spec, {"volumeAttributesClassName"}) == nullptr) {

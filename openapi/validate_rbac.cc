@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "openapi/validate_builtin.h"
+#include "openapi/validate_internal.h"
 #include "openapi/validate_names.h"
 
 namespace mailroom::openapi {
@@ -87,7 +88,7 @@ void CheckBinding(const BuiltinCheck& check, Scope scope, const std::vector<std:
   const Json* now = Find(check.object, {"roleRef"});
   const Json* before = Find(*check.old, {"roleRef"});
   if (now != nullptr && before != nullptr && *now != *before) {
-    check.Invalid("roleRef", *now, "cannot change roleRef");
+    InvalidInternal(check, "roleRef", "rbac/v1.RoleRef", now, "cannot change roleRef");
   }
 }
 

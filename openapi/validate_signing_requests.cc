@@ -102,7 +102,8 @@ void CheckRequest(const BuiltinCheck& check) {
       pem.find("-----END CERTIFICATE REQUEST-----", block) != std::string::npos) {
     return;
   }
-  check.Invalid("spec.request", text.empty() ? Json() : Json(text),
+  const Json* given = Find(check.object, {"spec", "request"});
+  check.Invalid("spec.request", given == nullptr ? Json() : *given,
                 "PEM block type must be CERTIFICATE REQUEST");
 }
 

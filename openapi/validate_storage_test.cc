@@ -135,9 +135,9 @@ TEST(ValidateStorage, KeepsTheSourceOfAVolume) {
       {kVolume, host.c_str(), pinned("a").c_str(), {}},
       {kVolume, pinned("beta.kubernetes.io/arch").c_str(), pinned("kubernetes.io/arch").c_str(), {}},
       {kVolume, pinned("kubernetes.io/arch").c_str(), pinned("beta.kubernetes.io/arch").c_str(),
-       {"nodeAffinity: Invalid value: {\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":"
-        "[{\"key\":\"beta.kubernetes.io/arch\",\"operator\":\"Exists\"}]}]}}: field is immutable, "
-        "except for updating from beta label to GA"}},
+       {"nodeAffinity: Invalid value: {\"Required\":{\"NodeSelectorTerms\":[{\"MatchExpressions\":"
+        "[{\"Key\":\"beta.kubernetes.io/arch\",\"Operator\":\"Exists\",\"Values\":null}],"
+        "\"MatchFields\":null}]}}: field is immutable, except for updating from beta label to GA"}},
       {kVolume, driver("").c_str(),
        driver(", controllerExpandSecretRef: {name: a, namespace: b}").c_str(), {}},
       {kVolume, driver(", controllerExpandSecretRef: {name: a, namespace: b}").c_str(),

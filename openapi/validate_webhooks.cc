@@ -1,5 +1,6 @@
 // Webhook configurations, and the rules that admission policies have as well.
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "openapi/policy_expressions.h"
@@ -72,10 +73,34 @@ void CheckResourceNames(const BuiltinCheck& check, const std::vector<std::string
   }
 }
 
+// Why Go's parser of URLs refuses the text, or "".
+std::string ParseFault(const std::string& url) {
+  const auto is_hex = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
+  for (char c : url) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      return "net/url: invalid control character in URL";
+    }
+  }
+  const std::string path = url.substr(0, url.find_first_of("?#"));
+  const std::size_t colon = path.find(':');
+  if (colon == 0) return "missing protocol scheme";
+  const bool letter = !path.empty() && (path[0] | 32) >= 'a' && (path[0] | 32) <= 'z';
+  if (!letter && colon < path.find('/')) return "first path segment in URL cannot contain colon";
+  for (std::size_t at = path.find('%'); at < path.size(); at = path.find('%', at + 1)) {
+    if (at + 2 < path.size() && is_hex(path[at + 1]) && is_hex(path[at + 2])) continue;
+    return "invalid URL escape " + Quoted(path.substr(at, 3));
+  }
+  return "";
+}
+
 void CheckUrl(const BuiltinCheck& check, const std::string& url, const std::string& field) {
   const std::string form = "; desired format: https://host[/path]";
+  if (const std::string fault = ParseFault(url); !fault.empty()) {
+    return check.Required(field, "url must be a valid URL: parse " + Quoted(url) + ": " + fault + form);
+  }
   const std::size_t colon = url.find("://");
-  const std::string scheme = colon == std::string::npos ? "" : url.substr(0, colon);
+  std::string scheme = colon == std::string::npos ? "" : url.substr(0, colon);
+  for (char& c : scheme) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   if (scheme != "https") {
     check.Invalid(field, scheme, "'https' is the only allowed URL scheme" + form);
   }

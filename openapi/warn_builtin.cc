@@ -1,5 +1,6 @@
 #include "openapi/warn_builtin.h"
 
+#include <algorithm>
 #include <map>
 
 #include "openapi/normalize_quantity.h"
@@ -325,6 +326,35 @@ void OfDriver(const Subject& subject) {
       "true to prevent possible logging of tokens in volume attributes");
 }
 
+void OfStorageCapacity(const Subject& subject) {
+  const Json& expressions = ArrayAt(subject.object, {"nodeTopology", "matchExpressions"});
+  for (std::size_t i = 0; i < expressions.size(); ++i) {
+    const std::string key = StringAt(expressions[i], {"key"}), why = NodeLabelProblem(key);
+    if (why.empty()) continue;
+    subject.Warn(Indexed("nodeTopology.matchExpressions", i) + ".key: " + key + " is " + why);
+  }
+  const Json* labels = Find(subject.object, {"nodeTopology", "matchLabels"});
+  if (labels == nullptr || !labels->is_object()) return;
+  for (const auto& [label, value] : labels->items()) {
+    const std::string why = NodeLabelProblem(label);
+    if (!why.empty()) subject.Warn("nodeTopology.matchLabels." + label + ": " + why);
+  }
+}
+
+void OfDeviceSlice(const Subject& subject) {
+  const std::string driver = StringAt(subject.object, {"spec", "driver"});
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  if (std::none_of(driver.begin(), driver.end(), is_upper)) return;
+  subject.Warn("spec.driver: driver names should be lowercase; " + Quoted(driver) +
+               " contains uppercase characters");
+}
+
+void OfAdmission(const Subject& subject) {
+  if (!StringAt(subject.object, {"metadata", "name"}).ends_with(".static.k8s.io")) return;
+  subject.Warn("metadata.name: names ending with \".static.k8s.io\" are reserved for static "
+               "manifest-based configurations and cannot be managed via the API");
+}
+
 void OfSlice(const Subject& subject) {
   if (subject.created() && StringAt(subject.object, {"addressType"}) == "FQDN") {
     subject.Warn("spec.addressType: FQDN endpoints are deprecated");
@@ -443,7 +473,10 @@ void WarnAboutBuiltin(const ResourceType& type, const Json& object, const Json* 
       {{"", "endpoints"}, OfEndpoints},
       {{"", "resourcequotas"}, OfQuota},
       {{"storage.k8s.io", "csidrivers"}, OfDriver},
+      {{"storage.k8s.io", "csistoragecapacities"}, OfStorageCapacity},
+      {{"resource.k8s.io", "resourceslices"}, OfDeviceSlice},
   };
+  if (type.stored_as.group == "admissionregistration.k8s.io") return OfAdmission({object, old, warnings});
   auto it = kKinds.find(type.stored_as);
   if (it != kKinds.end()) it->second({object, old, warnings});
 }

@@ -268,5 +268,22 @@ TEST(Warnings, TellHowAddressesAreWritten) {
                    "(\"2001:db8::/32\")"}));
 }
 
+TEST(Warnings, TellOfOtherNames) {
+  const Json topology = {{"matchExpressions", Json::array({{{"key", "beta.kubernetes.io/os"}}})},
+                         {"matchLabels", {{"beta.kubernetes.io/arch", "x"}}}};
+  EXPECT_EQ(Of("storage.k8s.io", "csistoragecapacities", {{"nodeTopology", topology}}),
+            (Texts{"nodeTopology.matchExpressions[0].key: beta.kubernetes.io/os is deprecated since v1.14; "
+                   "use \"kubernetes.io/os\" instead",
+                   "nodeTopology.matchLabels.beta.kubernetes.io/arch: deprecated since v1.14; use "
+                   "\"kubernetes.io/arch\" instead"}));
+  EXPECT_EQ(Of("resource.k8s.io", "resourceslices", {{"spec", {{"driver", "Dx"}}}}),
+            (Texts{"spec.driver: driver names should be lowercase; \"Dx\" contains uppercase characters"}));
+  EXPECT_EQ(Of("resource.k8s.io", "resourceslices", {{"spec", {{"driver", "dx"}}}}), Texts());
+  EXPECT_EQ(Of("admissionregistration.k8s.io", "validatingwebhookconfigurations",
+               {{"metadata", {{"name", "a.static.k8s.io"}}}}),
+            (Texts{"metadata.name: names ending with \".static.k8s.io\" are reserved for static "
+                   "manifest-based configurations and cannot be managed via the API"}));
+}
+
 }  // namespace
 }  // namespace mailroom::openapi

@@ -225,7 +225,7 @@ TEST_F(PoliciesTest, ExpressionsAreCheckedWhenWritten) {
       {{{"validations", Validation("request.nonsense == ''")}}, "undefined field 'nonsense'"},
       {{{"validations", Json::array()}}, "validations or auditAnnotations must contain at least one item"},
       {{{"validations", Validation("true")}, {"variables", Json::array({{{"name", "a-b"}, {"expression", "1"}}})}},
-       "name is not a valid CEL identifier"},
+       "must be a valid CEL identifier"},
       {{{"validations", Validation("true")}, {"matchConditions", Json::array({{{"name", "x"}, {"expression", "("}}})}},
        "Syntax error"},
       {{{"validations", Validation("true")}, {"matchConstraints", Json::object()}},

@@ -57,6 +57,7 @@ enum FoldPart { kRange = 0, kStart = 1, kCondition = 2, kStep = 3, kFoldResult =
 struct Ast {
   std::deque<Expr> nodes;
   Expr* root = nullptr;
+  bool binds = false;  // cel.bind() is a macro
 
   Expr* New(Shape shape, std::uint32_t position) {
     Expr& node = nodes.emplace_back();

@@ -35,6 +35,7 @@ class Checker {
     for (Expr& node : ast_.nodes) {
       if (node.type != nullptr) node.type = unifier_.Resolve(node.type, true);
     }
+    if (issues_.empty()) CheckLiterals(*ast_.root);
     return std::move(checked_);
   }
 
@@ -261,11 +262,32 @@ class Checker {
     return type;
   }
 
-  TypePtr Join(const Expr& expr, const TypePtr& previous, const TypePtr& current) {
+  TypePtr Join(const TypePtr& previous, const TypePtr& current) {
     if (previous == nullptr) return current;
     if (unifier_.Assign(previous, current)) return MoreGeneral(previous, current);
-    Mismatch(expr, previous, current);
-    return Simple(Kind::kError);
+    return Simple(Kind::kDyn);
+  }
+
+  // Elements of a list or map that is written out are of one type, except where they are formatted.
+  void CheckLiterals(const Expr& expr) {
+    if (expr.shape == Shape::kCall && expr.name == "format") return;
+    if (expr.operand != nullptr) CheckLiterals(*expr.operand);
+    for (const Expr* child : expr.keys) CheckLiterals(*child);
+    for (const Expr* child : expr.args) CheckLiterals(*child);
+    if (expr.shape != Shape::kList && expr.shape != Shape::kMap) return;
+    TypePtr key, value;
+    for (std::size_t i = 0; i < expr.args.size(); ++i) {
+      if (expr.shape == Shape::kMap) CheckAlike(*expr.keys[i], key, expr.keys[i]->type);
+      const TypePtr type = ElementType(*expr.args[i], expr.optional[i]);
+      if (!CheckAlike(*expr.args[i], value, type) && expr.shape == Shape::kList) return;
+    }
+  }
+
+  bool CheckAlike(const Expr& expr, TypePtr& first, const TypePtr& type) {
+    if (first == nullptr) first = type;
+    if (SameType(*first, *type)) return true;
+    Mismatch(expr, first, type);
+    return false;
   }
 
   void List(Expr& expr) {
@@ -274,7 +296,7 @@ class Checker {
     for (std::size_t i = 0; i < expr.args.size(); ++i) {
       Visit(*expr.args[i]);
       expr.constant_list &= expr.args[i]->shape == Shape::kConstant && !expr.optional[i];
-      element = Join(*expr.args[i], element, ElementType(*expr.args[i], expr.optional[i]));
+      element = Join(element, ElementType(*expr.args[i], expr.optional[i]));
     }
     expr.type = unifier_.Resolve(MakeList(element != nullptr ? element : unifier_.Fresh()));
   }
@@ -283,9 +305,9 @@ class Checker {
     TypePtr key, value;
     for (std::size_t i = 0; i < expr.args.size(); ++i) {
       Visit(*expr.keys[i]);
-      key = Join(*expr.keys[i], key, expr.keys[i]->type);
+      key = Join(key, expr.keys[i]->type);
       Visit(*expr.args[i]);
-      value = Join(*expr.args[i], value, ElementType(*expr.args[i], expr.optional[i]));
+      value = Join(value, ElementType(*expr.args[i], expr.optional[i]));
     }
     if (key == nullptr) {
       key = unifier_.Fresh();

@@ -75,6 +75,13 @@ class Expander {
     return fold;
   }
 
+  Expr* BindNamed(const std::vector<Expr*>& args) {
+    if (args[0]->shape != Shape::kIdent) {
+      return Fault(args[0], "cel.bind() variable names must be simple identifiers");
+    }
+    return Bind(args[0]->name, args[1], args[2]);
+  }
+
   // The target is bound, not repeated, so that chains of these do not double in size.
   Expr* OptMap(Expr* target, const std::vector<Expr*>& args, bool flat) {
     if (args[0]->shape != Shape::kIdent) {
@@ -185,6 +192,8 @@ Expr* ExpandMacro(Ast& ast, std::uint32_t position, const std::string& name, Exp
     return expand.OptMap(target, args, name == "optFlatMap");
   }
   if (name == "sortBy" && count == 2) return expand.SortBy(target, args);
+  const bool in_cel = target->shape == Shape::kIdent && target->name == "cel";
+  if (ast.binds && name == "bind" && in_cel && count == 3) return expand.BindNamed(args);
   return nullptr;
 }
 

@@ -465,6 +465,7 @@ std::string Describe(const std::string& text, std::vector<Issue> issues) {
       at = next;
       --left;
     }
+    if (text.empty()) return "ERROR: <input>:1:0: " + issue.message;  // nothing to point at
     const std::string shown = text.substr(start, text.find('\n', start) - start);
     if (!out.empty()) out += "\n";
     out += "ERROR: <input>:" + std::to_string(line) + ":" + std::to_string(column + 1) + ": " +

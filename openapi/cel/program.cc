@@ -31,6 +31,7 @@ Result<ProgramPtr> Compile(const std::string& text, const Environment& environme
   auto program = std::make_shared<Program>();
   program->text_ = text;
   std::vector<Issue> issues;
+  program->ast_.binds = environment.binds;
   Parse(text, program->ast_, issues);
   if (issues.empty() && TooDeep(*program->ast_.root)) {
     issues.push_back({0, "expression recursion limit exceeded: " +

@@ -32,6 +32,7 @@ struct Environment {
   // Object types that expressions may construct by name. One that is `open` also stands for the
   // names below it: `Object` allows `Object.spec{...}`.
   std::vector<TypePtr> messages;
+  bool binds = false;  // cel.bind(name, value, body) is known
 };
 
 // Between what and what something may cost, by the sizes that types allow.

@@ -203,6 +203,15 @@ TEST(CelLanguage, TypeErrorsNameTheirPlace) {
                         "| ^"},
           {"[1, 'a']", "ERROR: <input>:1:5: expected type 'int' but found 'string'\n | [1, 'a']\n "
                        "| ....^"},
+          {"[1, dyn(1)]", "ERROR: <input>:1:8: expected type 'int' but found 'dyn'\n | [1, dyn(1)]\n "
+                          "| .......^"},
+          {"[null, 1]", "ERROR: <input>:1:8: expected type 'null' but found 'int'\n | [null, 1]\n "
+                        "| .......^"},
+          {"{'a': 1, 'b': dyn(2)}", "ERROR: <input>:1:18: expected type 'int' but found 'dyn'\n | {'a': 1, "
+                                    "'b': dyn(2)}\n | .................^"},
+          {"[{'a': dyn(1)}, {'a': 2}]", "ERROR: <input>:1:17: expected type 'map(string, dyn)' but found "
+                                        "'map(string, int)'\n | [{'a': dyn(1)}, {'a': 2}]\n | "
+                                        "................^"},
           {"'a'.b", "ERROR: <input>:1:4: type 'string' does not support field selection\n | "
                     "'a'.b\n | ...^"},
           {"1.all(x, true)", "ERROR: <input>:1:1: expression of type 'int' cannot be range of a "
@@ -266,7 +275,7 @@ TEST(CelLanguage, StopsAtItsMemoryLimit) {
 TEST(CelLanguage, BoundsItsWalks) {
   auto twice = [](const std::string& body) {
     return Chain("[1]", 30,
-                 [](const std::string& last) { return "[dyn(" + last + "), " + last + "]"; }, body);
+                 [](const std::string& last) { return "[dyn(" + last + "), dyn(" + last + ")]"; }, body);
   };
   for (const char* walk : {"a30 == a30", "a30 in [a30]", "'%s'.format([a30]) == ''",
                            "a30.flatten(100).size() > 0", "sets.contains([a30], [a30])",
