@@ -8,6 +8,7 @@
 namespace mailroom::apiserver {
 
 // The answer, or nothing when the path is no health path. Waits where reads of the engine do.
-std::optional<Response> HealthAnswer(const RequestInfo& info, const Hub& hub);
+std::optional<Response> HealthAnswer(const Request& request, const RequestInfo& info,
+                                     const Hub& hub);
 
 }  // namespace mailroom::apiserver
