@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -228,7 +229,7 @@ TEST_F(DiscoveryTest, OpenApiDescribesPathsOfTheServer) {
   for (const auto& [member, value] : version.items()) {
     EXPECT_NE(Find(*info, {"properties", member}), nullptr) << member;
   }
-  for (const char* none : {"versions", "api/v2", "apis/apps1", "logs", "api/v1/x", "apis/apps/v1/x", "apis/apps/v7"}) {
+  for (const char* none : {"versions", "api/v2", "apis/apps1", "apis/", "api/v1/", "logs", "api/v1/x", "apis/apps/v1/x", "apis/apps/v7"}) {
     EXPECT_EQ(hub.Get("/clusters/wds1/openapi/v3/" + std::string(none)).code, 404) << none;
   }
 }
@@ -267,6 +268,19 @@ TEST_F(DiscoveryTest, EqualDocumentsOfDifferentCatalogsAreOne) {
   EXPECT_EQ(one.body, other.body);
   EXPECT_EQ(one.hash, other.hash);
   EXPECT_NE(get(openapi::WorkspaceType::kRoot, "other").body, one.body);
+}
+
+TEST_F(DiscoveryTest, EveryPathThatTheRootNamesIsThere) {
+  const auto root = hub.Get("/clusters/wds1/");
+  const std::vector<std::string> paths = StringsAt(root.body, {"paths"});
+  EXPECT_GT(paths.size(), 60u);
+  for (const std::string& path : paths) {
+    if (path == "/openapi/v3/") continue;  // what is below it
+    EXPECT_EQ(hub.Get("/clusters/wds1" + path).code, 200) << path;
+  }
+  for (const char* path : {"/livez/etcd", "/readyz/informer-sync", "/openid/v1/jwks", "/apis/apps/v1"}) {
+    EXPECT_NE(std::find(paths.begin(), paths.end(), path), paths.end()) << path;
+  }
 }
 
 TEST_F(DiscoveryTest, TheIndexKeepsHashesAndNoDocuments) {

@@ -148,4 +148,16 @@ std::optional<Response> HealthAnswer(const Request& request, const RequestInfo& 
   return TextResponse(200, text + endpoint + " check passed\n");
 }
 
+std::vector<std::string> HealthPaths() {
+  std::vector<std::string> paths;
+  for (const std::string endpoint : {"/healthz", "/livez", "/readyz"}) {
+    paths.push_back(endpoint);
+    for (const Check& check : kChecks) {
+      if (check.only_ready && endpoint != "/readyz") continue;
+      paths.push_back(endpoint + "/" + std::string(check.name));
+    }
+  }
+  return paths;
+}
+
 }  // namespace mailroom::apiserver
