@@ -177,7 +177,8 @@ std::optional<Response> Aggregator::Version2Answer(const Request& request, const
                                                    const WorkspaceView& workspace,
                                                    OpenApiPaths& ours) const {
   const auto& segments = info.segments;
-  if (segments.size() != 2 || segments[0] != "openapi" || segments[1] != "v2") return std::nullopt;
+  const bool asked = segments.size() == 2 && segments[0] == "openapi" && segments[1] == "v2";
+  if (!asked || request.path.ends_with('/')) return std::nullopt;
   const RemoteApiList list = apis_.Of(info.workspace);
   const std::string type = OpenApiPaths::Version2Type(request);
   if (list->empty() || type.empty()) return std::nullopt;

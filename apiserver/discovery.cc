@@ -106,9 +106,24 @@ Json AggregatedDocument(const Catalog& catalog, bool core, const std::string& ve
           {"metadata", Json::object()}, {"items", std::move(items)}};
 }
 
-Json CoreVersionsDocument() {
+// `https://hub` as `hub:443`.
+std::string AddressIn(const std::string& url) {
+  const std::size_t start = url.find("://");
+  std::string address = start == std::string::npos ? url : url.substr(start + 3);
+  address = address.substr(0, address.find('/'));
+  const std::size_t colon = address.rfind(':');
+  const bool has_port = colon != std::string::npos && address.find(']', colon) == std::string::npos;
+  return has_port ? address : address + ":443";
+}
+
+// All clients find the server under one address.
+Json CoreVersionsDocument(const std::string& url) {
+  Json addresses = Json::array();
+  if (!url.empty()) {
+    addresses.push_back({{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", AddressIn(url)}});
+  }
   return {{"kind", "APIVersions"}, {"versions", Json::array({"v1"})},
-          {"serverAddressByClientCIDRs", Json::array()}};
+          {"serverAddressByClientCIDRs", std::move(addresses)}};
 }
 
 Json GroupListDocument(const Catalog& catalog) {
@@ -153,12 +168,12 @@ const GroupVersion* FindVersion(const Group* group, const std::string& name) {
 
 // What to make for a path; empty when the path names nothing here.
 std::function<Json()> Maker(const RequestInfo& info, const Catalog& catalog,
-                            const std::string& aggregated) {
+                            const std::string& aggregated, const std::string& url) {
   const auto& segments = info.segments;
   const bool core = segments[0] == "api";
   if (segments.size() == 1) {
     if (!aggregated.empty()) return [&, core] { return AggregatedDocument(catalog, core, aggregated); };
-    if (core) return CoreVersionsDocument;
+    if (core) return [&] { return CoreVersionsDocument(url); };
     return [&] { return GroupListDocument(catalog); };
   }
   const Group* group = FindGroup(catalog, core ? "" : segments[1]);
@@ -185,7 +200,7 @@ std::optional<Response> Discovery::Answer(const Request& request, const RequestI
   }
   const std::string aggregated =
       info.segments.size() == 1 ? AggregatedVersion(request) : std::string();
-  const auto make = Maker(info, *catalog, aggregated);
+  const auto make = Maker(info, *catalog, aggregated, url_);
   if (!make) return std::nullopt;
   const Document document = cache_.Get(catalog, info.path + "?" + aggregated,
                                        [&] { return DumpJson(make()) + "\n"; });

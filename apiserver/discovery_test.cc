@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -22,7 +23,11 @@ class DiscoveryTest : public testing::Test {
 };
 
 TEST_F(DiscoveryTest, LegacyDocuments) {
-  EXPECT_EQ(DumpJson(*Find(hub.Get("/api").body, {"versions"})), "[\"v1\"]");
+  EXPECT_EQ(hub.Get("/clusters/wds1/api").body,
+            (Json{{"kind", "APIVersions"},
+                  {"versions", {"v1"}},
+                  {"serverAddressByClientCIDRs",
+                   {{{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", "hub.test:443"}}}}}));
   auto core = hub.Get("/clusters/wds1/api/v1/");
   EXPECT_EQ(StringAt(core.body, {"kind"}), "APIResourceList");
   bool status = false;
@@ -224,7 +229,7 @@ TEST_F(DiscoveryTest, OpenApiDescribesPathsOfTheServer) {
   for (const auto& [member, value] : version.items()) {
     EXPECT_NE(Find(*info, {"properties", member}), nullptr) << member;
   }
-  for (const char* none : {"versions", "api/v2", "apis/apps1", "logs", "api/v1/x", "apis/apps/v1/x", "apis/apps/v7"}) {
+  for (const char* none : {"versions", "api/v2", "apis/apps1", "apis/", "api/v1/", "logs", "api/v1/x", "apis/apps/v1/x", "apis/apps/v7"}) {
     EXPECT_EQ(hub.Get("/clusters/wds1/openapi/v3/" + std::string(none)).code, 404) << none;
   }
 }
@@ -251,6 +256,48 @@ TEST_F(DiscoveryTest, NothingIsRememberedOfDocumentsThatAreNot) {
   for (const char* none : {"apis/any.example.com/v1", "apis/apps/v7", "api/v2", "apis/x/y", "nowhere"}) {
     EXPECT_FALSE(remembers(none)) << none;
   }
+}
+
+TEST_F(DiscoveryTest, EqualDocumentsOfDifferentCatalogsAreOne) {
+  apiserver::DocumentCache cache;
+  const auto get = [&](openapi::WorkspaceType type, const char* text) {
+    return cache.Get(openapi::BaseCatalog(type), "key", [&] { return std::string(text); });
+  };
+  const auto one = get(openapi::WorkspaceType::kWds, "text");
+  const auto other = get(openapi::WorkspaceType::kCluster, "text");
+  EXPECT_EQ(one.body, other.body);
+  EXPECT_EQ(one.hash, other.hash);
+  EXPECT_NE(get(openapi::WorkspaceType::kRoot, "other").body, one.body);
+}
+
+TEST_F(DiscoveryTest, EveryPathThatTheRootNamesIsThere) {
+  const auto root = hub.Get("/clusters/wds1/");
+  const std::vector<std::string> paths = StringsAt(root.body, {"paths"});
+  EXPECT_GT(paths.size(), 60u);
+  for (const std::string& path : paths) {
+    if (path == "/openapi/v3/") continue;  // what is below it
+    EXPECT_EQ(hub.Get("/clusters/wds1" + path).code, 200) << path;
+  }
+  for (const char* path : {"/livez/etcd", "/readyz/informer-sync", "/openid/v1/jwks", "/apis/apps/v1"}) {
+    EXPECT_NE(std::find(paths.begin(), paths.end(), path), paths.end()) << path;
+  }
+}
+
+TEST_F(DiscoveryTest, TheIndexKeepsHashesAndNoDocuments) {
+  const auto catalog = openapi::BaseCatalog(openapi::WorkspaceType::kWds);
+  apiserver::DocumentCache cache;
+  const auto text = [] { return std::string("a document"); };
+  const std::string hash = cache.Hash(catalog, "key", text);
+  EXPECT_EQ(hash, apiserver::DocumentHash("a document"));
+  bool made = false;
+  const auto again = [&] {
+    made = true;
+    return text();
+  };
+  EXPECT_EQ(cache.Hash(catalog, "key", again), hash);
+  EXPECT_FALSE(made);
+  EXPECT_EQ(*cache.Get(catalog, "key", again).body, "a document");
+  EXPECT_TRUE(made);
 }
 
 TEST_F(DiscoveryTest, OpenApiDocumentsAreJsonOrProtobufByTheBestClause) {

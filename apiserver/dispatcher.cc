@@ -375,7 +375,7 @@ Result<Response> Dispatcher::NonResource(const Request& request, const RequestIn
 }
 
 Result<Response> Dispatcher::Document(const Request& request, const RequestInfo& info) {
-  if (auto health = HealthAnswer(info, hub_)) return std::move(*health);
+  if (auto health = HealthAnswer(request, info, hub_)) return std::move(*health);
   if (info.path == "/metrics" && info.workspace.name() == kRootWorkspace) {
     return TextResponse(200, metrics_.Text());
   }

@@ -47,7 +47,7 @@ class Dispatcher {
   Metrics metrics_;
   std::vector<Counter*> answers_;  // by the first digit of the code
   DocumentCache documents_;
-  Discovery discovery_{documents_};
+  Discovery discovery_{documents_, hub_.external_url};
   OpenApiPaths openapi_{documents_, hub_.docs};
   // Ask again about open watches where that may wait; null where it never does. Last, so that
   // nobody asks while the rest goes.

@@ -5,6 +5,22 @@
 #include "storage/object/limits.h"
 
 namespace mailroom::apiserver {
+namespace {
+
+// One body for equal documents, whichever catalogues they were made from: those of built-in groups
+// are the same in all workspaces that differ in their definitions.
+SharedBytes SharedBody(const std::string& hash, std::string text) {
+  static std::mutex mutex;
+  static std::map<std::string, std::weak_ptr<const std::string>> bodies;  // by hash
+  std::lock_guard lock(mutex);
+  std::erase_if(bodies, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<const std::string>& slot = bodies[hash];
+  SharedBytes body = slot.lock();
+  if (body == nullptr) slot = body = std::make_shared<const std::string>(std::move(text));
+  return body;
+}
+
+}  // namespace
 
 std::string DocumentHash(std::string_view text) {
   static constexpr char kHex[] = "0123456789ABCDEF";
@@ -43,8 +59,8 @@ Document DocumentCache::Get(const openapi::CatalogPtr& catalog, const std::strin
                             const std::function<std::string()>& make) {
   if (const auto known = Find(catalog, key); known && known->body) return *known;
   std::string text = make();
-  std::string hash = DocumentHash(text);
-  Document document{std::make_shared<const std::string>(std::move(text)), std::move(hash)};
+  const std::string hash = DocumentHash(text);
+  Document document{SharedBody(hash, std::move(text)), hash};
   Remember(catalog, key, document);
   return document;
 }

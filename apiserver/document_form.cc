@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apiserver/health.h"
 #include "apiserver/negotiate.h"
 #include "apiserver/render.h"
 #include "apiserver/router_error.h"
@@ -63,8 +64,11 @@ bool IsRoutedDocument(const RequestInfo& info, const openapi::Catalog& catalog) 
 }
 
 Response RootDocument(const openapi::Catalog& catalog) {
-  std::vector<std::string> paths = {"/api",     "/apis",  "/healthz",    "/livez",
-                                    "/version", "/readyz", "/openapi/v2", "/openapi/v3"};
+  std::vector<std::string> paths = HealthPaths();
+  for (const char* path : {"/.well-known/openid-configuration", "/api", "/apis", "/apis/", "/openapi/v2",
+                           "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/version"}) {
+    paths.emplace_back(path);
+  }
   for (const openapi::Group& group : catalog.groups()) {
     const std::string base = group.name.empty() ? "/api" : "/apis/" + group.name;
     paths.push_back(base);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <set>
 
 #include "apiserver/render.h"
@@ -17,6 +18,13 @@ struct Check {
   bool only_ready = false;  // a server that is going is alive, but not ready
 };
 
+Result<void> Passes(const Hub&) { return Ok(); }
+Result<void> CheckStore(const Hub& hub) { return hub.store.Freshen(); }
+Result<void> CheckRunning(const Hub& hub) {
+  if (hub.draining == nullptr || !*hub.draining) return Ok();
+  return Unavailable("process is shutting down");
+}
+
 // Another server of the same store has keys that this one lacks: it serves what this one cannot
 // read. Which values these are is in the log; anybody may ask for the reason of a single check.
 Result<void> CheckKeys(const Hub& hub) {
@@ -26,18 +34,54 @@ Result<void> CheckKeys(const Hub& hub) {
                      " stored values are sealed with keys that this server does not have");
 }
 
-// Whoever gets an answer has the first two.
+// Whoever gets an answer has what passes: what the original begins once it listens (its hooks) is
+// done here before. Of those, what has nothing like it here has no check either. Our own checks come
+// last but for the shutdown; `storage` is an older name of `etcd`.
 constexpr Check kChecks[] = {
-    {"ping", [](const Hub&) { return Ok(); }},
-    {"log", [](const Hub&) { return Ok(); }},
-    {"storage", [](const Hub& hub) { return hub.store.Freshen(); }},
+    {"ping", Passes},
+    {"log", Passes},
+    {"etcd", CheckStore},
+    {"etcd-readiness", CheckStore, true},
+    {"informer-sync", Passes, true},
+    {"poststarthook/start-apiserver-admission-initializer", Passes},
+    {"poststarthook/generic-apiserver-start-informers", Passes},
+    {"poststarthook/start-apiextensions-informers", Passes},
+    {"poststarthook/start-apiextensions-controllers", Passes},
+    {"poststarthook/crd-informer-synced", Passes},
+    {"poststarthook/storage-readiness", Passes},
+    {"poststarthook/rbac/bootstrap-roles", Passes},
+    {"poststarthook/scheduling/bootstrap-system-priority-classes", Passes},
+    {"poststarthook/start-kube-aggregator-informers", Passes},
+    {"poststarthook/apiservice-registration-controller", Passes},
+    {"poststarthook/apiservice-discovery-controller", Passes},
+    {"poststarthook/kube-apiserver-autoregistration", Passes},
+    {"autoregister-completion", Passes},
+    {"poststarthook/apiservice-openapi-controller", Passes},
+    {"poststarthook/apiservice-openapiv3-controller", Passes},
+    {"storage", CheckStore},
     {"storage-keys", CheckKeys, true},
-    {"shutdown",
-     [](const Hub& hub) -> Result<void> {
-       if (hub.draining == nullptr || !*hub.draining) return Ok();
-       return Unavailable("process is shutting down");
-     },
-     true},
+    {"shutdown", CheckRunning, true},
+};
+
+// Whoever leaves out the store under one of its names does so under the other, too.
+bool IsExcluded(const Check& check, const std::set<std::string>& names) {
+  const bool store = names.contains("storage") || (check.name == "storage" && names.contains("etcd"));
+  return names.contains(std::string(check.name)) || (store && check.run == CheckStore);
+}
+
+// The checks of one request; the store is asked once.
+class Round {
+ public:
+  explicit Round(const Hub& hub) : hub_(hub) {}
+  const Result<void>& Run(const Check& check) {
+    auto known = results_.find(check.run);
+    if (known == results_.end()) known = results_.emplace(check.run, check.run(hub_)).first;
+    return known->second;
+  }
+
+ private:
+  const Hub& hub_;
+  std::map<Result<void> (*)(const Hub&), Result<void>> results_;
 };
 
 Response Failed(const std::string& text) {
@@ -50,7 +94,11 @@ std::optional<Response> Single(const Hub& hub, bool ready, const std::string& na
   for (const Check& check : kChecks) {
     if (check.name != name || (check.only_ready && !ready)) continue;
     const Result<void> result = check.run(hub);
-    if (result.ok()) return TextResponse(200, "ok");
+    if (result.ok()) {
+      Response response = TextResponse(200, "ok");
+      response.headers.Remove("x-content-type-options");
+      return response;
+    }
     return Failed("internal server error: " + result.error().message());
   }
   return std::nullopt;
@@ -58,26 +106,29 @@ std::optional<Response> Single(const Hub& hub, bool ready, const std::string& na
 
 }  // namespace
 
-std::optional<Response> HealthAnswer(const RequestInfo& info, const Hub& hub) {
-  if (info.is_resource || info.segments.empty() || info.segments.size() > 2) return std::nullopt;
+std::optional<Response> HealthAnswer(const Request& request, const RequestInfo& info,
+                                     const Hub& hub) {
+  if (info.is_resource || info.segments.empty()) return std::nullopt;
   const std::string& endpoint = info.segments[0];
   if (endpoint != "healthz" && endpoint != "livez" && endpoint != "readyz") return std::nullopt;
   const bool ready = endpoint == "readyz";
-  if (info.segments.size() == 2) return Single(hub, ready, info.segments[1]);
+  if (request.path.ends_with('/')) return std::nullopt;
+  if (info.segments.size() > 1) return Single(hub, ready, info.path.substr(endpoint.size() + 2));
   const auto given = info.query.All("exclude");
   const std::set<std::string> excluded(given.begin(), given.end());
   std::set<std::string> unknown = excluded;
   std::string text;
   bool healthy = true;
+  Round round(hub);
   for (const Check& check : kChecks) {
     if (check.only_ready && !ready) continue;
     const std::string name(check.name);
     unknown.erase(name);
-    if (excluded.contains(name)) {
+    if (IsExcluded(check, excluded)) {
       text += "[+]" + name + " excluded: ok\n";
       continue;
     }
-    const Result<void> result = check.run(hub);
+    const Result<void>& result = round.Run(check);
     if (result.ok()) {
       text += "[+]" + name + " ok\n";
       continue;
@@ -95,6 +146,18 @@ std::optional<Response> HealthAnswer(const RequestInfo& info, const Hub& hub) {
   if (!healthy) return Failed(text + endpoint + " check failed");
   if (!info.query.Has("verbose")) return TextResponse(200, "ok");
   return TextResponse(200, text + endpoint + " check passed\n");
+}
+
+std::vector<std::string> HealthPaths() {
+  std::vector<std::string> paths;
+  for (const std::string endpoint : {"/healthz", "/livez", "/readyz"}) {
+    paths.push_back(endpoint);
+    for (const Check& check : kChecks) {
+      if (check.only_ready && endpoint != "/readyz") continue;
+      paths.push_back(endpoint + "/" + std::string(check.name));
+    }
+  }
+  return paths;
 }
 
 }  // namespace mailroom::apiserver

@@ -196,6 +196,7 @@ Response OpenApiPaths::Index(const Request& request, const RequestInfo& info,
 std::optional<Response> OpenApiPaths::Answer(const Request& request, const RequestInfo& info,
                                              const openapi::CatalogPtr& catalog) {
   const auto& segments = info.segments;
+  if (request.path.ends_with('/')) return std::nullopt;
   if (segments.size() == 2 && segments[0] == "openapi" && segments[1] == "v2") {
     const std::string type = Version2Type(request);
     return type.empty() ? NotAccepted() : Body(request, Version2(catalog, type), type);

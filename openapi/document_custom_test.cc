@@ -15,7 +15,7 @@ metadata: {name: gears.my-parts.example.com}
 spec:
   group: my-parts.example.com
   scope: Namespaced
-  names: {plural: gears, kind: Gear}
+  names: {plural: gears, kind: Gear, listKind: Gearbox}
   versions:
   - name: v1
     served: true
@@ -40,7 +40,7 @@ spec:
               low: {x-kubernetes-int-or-string: true, anyOf: [{minimum: 3}, {maxLength: 3}]}
               any: {type: object, additionalProperties: true}
               maybes: {type: object, additionalProperties: {type: string, nullable: true}}
-              inner: {type: object, x-kubernetes-embedded-resource: true}
+              inner: {type: object, x-kubernetes-embedded-resource: true, properties: {kind: {type: string, enum: [A]}}}
               list: {type: array, x-kubernetes-list-type: atomic, items: {type: string}}
 )";
 
@@ -89,7 +89,7 @@ TEST(CustomDocuments, OperationsAreThoseOfDefinitions) {
 
 TEST(CustomDocuments, SelectableFieldsAreTold) {
   const Json fields = {{{"fieldPath", "spec.size"}}};
-  for (const char* model : {"com.example.my-parts.v1.Gear", "com.example.my-parts.v1.GearList"}) {
+  for (const char* model : {"com.example.my-parts.v1.Gear", "com.example.my-parts.v1.Gearbox"}) {
     EXPECT_EQ(V3()["components"]["schemas"][model]["x-kubernetes-selectable-fields"], fields);
     EXPECT_EQ(V2()["definitions"][model]["x-kubernetes-selectable-fields"], fields);
   }
@@ -121,6 +121,7 @@ TEST(CustomDocuments, VersionThreeTellsAll) {
   EXPECT_EQ(InV3("low")["allOf"], (Json{{{"anyOf", either}}}));
   EXPECT_EQ(InV3("inner")["required"], (Json{"kind", "apiVersion"}));
   EXPECT_EQ(InV3("inner")["properties"].size(), 3u);
+  EXPECT_FALSE(InV3("inner")["properties"]["kind"].contains("enum"));
   EXPECT_EQ(InV3("list")["x-kubernetes-list-type"], "atomic");
 }
 

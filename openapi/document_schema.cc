@@ -52,7 +52,6 @@ void WriteSelectableFields(const ResourceType& type, Json& out) {
 
 bool IsCustom(const Schema& owner) { return owner.name.empty(); }
 
-// What every object has is described even where definitions do not.
 bool IsOfEveryObject(const Schema& owner, std::string_view member) {
   const Property* metadata = owner.Find("metadata");
   return metadata != nullptr && metadata->schema->is_object_meta &&
@@ -70,6 +69,11 @@ std::string SchemaWriter::ModelOf(const ResourceType& type) const {
     return BuiltinModelName(type.schema->name);
   }
   return Reversed(type.gvk.group) + "." + type.gvk.version + "." + type.gvk.kind;
+}
+
+std::string SchemaWriter::ListModelOf(const ResourceType& type) const {
+  if (type.builtin) return ModelOf(type) + "List";
+  return Reversed(type.gvk.group) + "." + type.gvk.version + "." + type.list_kind;
 }
 
 Json SchemaWriter::RefToBuiltin(std::string_view name) {
@@ -137,16 +141,19 @@ void SchemaWriter::WriteMemberDefault(const Property& property, Json& out) const
 
 Json SchemaWriter::PropertyJson(const Schema& owner, const Property& property) {
   const Schema& schema = *property.schema;
+  // Definitions may restrict what every object has, but it is shown as it is everywhere.
+  if (IsCustom(owner) && IsOfEveryObject(owner, property.name)) {
+    Json common = schema.is_object_meta ? Wrapped(RefToBuiltin("meta/v1.ObjectMeta"))
+                                        : Json{{"type", "string"}};
+    common["description"] = DescribeCommon(property.name);
+    return common;
+  }
   Json out = Part(schema);
-  if (schema.is_object_meta && !IsModel(schema)) out = RefToBuiltin("meta/v1.ObjectMeta");
   out = Wrapped(std::move(out));
   if (dialect_ == Dialect::kV3 && !IsCustom(owner)) WriteMemberDefault(property, out);
-  // Definitions say themselves what they have to say, but for what every object has.
-  if (!out.contains("description")) {
-    std::string text = !IsCustom(owner) ? DescribeMember(owner, property, docs_)
-                       : IsOfEveryObject(owner, property.name)
-                           ? std::string(DescribeCommon(property.name))
-                           : "";
+  // Definitions say themselves what they have to say.
+  if (!IsCustom(owner) && !out.contains("description")) {
+    std::string text = DescribeMember(owner, property, docs_);
     if (!text.empty()) out["description"] = std::move(text);
   }
   if (!property.patch_strategy.empty()) {
@@ -224,7 +231,7 @@ Json SchemaWriter::ListModel(const ResourceType& type) {
 }
 
 Json SchemaWriter::RefToList(const ResourceType& type) {
-  const std::string model = ModelOf(type) + "List";
+  const std::string model = ListModelOf(type);
   if (!models_.contains(model)) models_[model] = ListModel(type);
   return Ref(model);
 }

@@ -49,6 +49,7 @@ class SchemaWriter {
   void WriteMemberDefault(const Property& property, Json& out) const;
   Json ListModel(const ResourceType& type);
   std::string ModelOf(const ResourceType& type) const;
+  std::string ListModelOf(const ResourceType& type) const;
 
   Dialect dialect_;
   const ApiDocs* docs_;
