@@ -50,7 +50,12 @@ void DropRepeatedOwners(Call& call, Json& object) {
 
 Result<void> CheckTree(Call& call, const WriteOptions& options, const openapi::ResourceType& type,
                        Draft& draft) {
-  openapi::DropNulls(type, draft.object);
+  // What is applied to custom resources is no document that is decoded: its nulls are looked at.
+  if (type.builtin || !draft.tracked) {
+    openapi::DropNulls(type, draft.object);
+  } else {
+    openapi::DropMetadataNulls(type, draft.object);
+  }
   const auto decoder = draft.strategic ? openapi::Decoder::kTree : openapi::Decoder::kJson;
   if (auto problem = openapi::CheckBuiltinTypes(type, draft.object, decoder)) {
     if (draft.patch) return InvalidPatch(*draft.patch, *problem);
@@ -78,6 +83,7 @@ Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
 namespace {
 
 Result<void> Validate(Call& call, const Json& object, const Json* live) {
+  if (!call.type->builtin) TRY(CheckSameKind(call.type->gvk, object));
   Causes causes = openapi::ValidateMetadata(*call.type, object, live);
   causes.Add(openapi::ValidateObject(*call.type, object, live, call.info.subresource));
   if (const KindRules& rules = RulesOf(*call.type); rules.validate != nullptr) {
