@@ -272,9 +272,11 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   TRY(CheckPreconditions(call, live, object));
   RestoreMetadata(live, object);
   RestoreParts(call, live, draft.tracked, object);
-  // Left empty on purpose, to be tracked anew; what fills in would take it for left out.
+  // Left empty on purpose, to be tracked anew; what fills in would take it for left out, which is what
+  // the original does with custom resources.
   const Json* managed = Find(object, {"metadata", "managedFields"});
-  const bool untracked = !draft.tracked && managed != nullptr && managed->is_array() && managed->empty();
+  const bool untracked = call.type->builtin && !draft.tracked && managed != nullptr &&
+                         managed->is_array() && managed->empty();
   DropOff(call, &live, object);
   FillIn(call, object);
   if (untracked) Set(object, {"metadata", "managedFields"}, Json::array());
