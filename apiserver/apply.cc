@@ -172,7 +172,7 @@ class Merge {
     const FieldSet untouched = all.RecursiveDifference(previous);
     const FieldSet unowned = all.Difference(untouched.Union(named(std::move(owned))));
     const FieldSet left = all.RecursiveDifference(unowned);
-    RemoveFields(type_.schema, all.Difference(left).Intersection(previous), &config_, merged);
+    RemoveFields(type_.schema, all.Difference(left).Intersection(previous), merged);
   }
 
   // Conflicts that kubectl's own client-side apply left behind do not count against kubectl.

@@ -65,11 +65,27 @@ Json WithNode(const Json& live, const Json& binding, const std::string& now) {
   Merge(binding, pod, "annotations");
   Merge(binding, pod, "labels");
   SetCondition(pod, {{"type", "PodScheduled"}, {"status", "True"}}, now);
-  for (const char* member : {"uid", "resourceVersion"}) {
-    const std::string given = StringAt(binding, {"metadata", member});
-    if (!given.empty()) Set(pod, {"metadata", member}, given);
-  }
   return pod;
+}
+
+// What the binding says the pod is. The older resource of its own does not look at that.
+Result<void> CheckSamePod(const Call& call, const Json& binding, const Json& pod) {
+  struct Precondition {
+    const char *member, *name;
+  };
+  constexpr Precondition kPreconditions[] = {{"uid", "UID"}, {"resourceVersion", "ResourceVersion"}};
+  for (const Precondition& one : kPreconditions) {
+    const std::string given = StringAt(binding, {"metadata", one.member});
+    const std::string found = StringAt(pod, {"metadata", one.member});
+    if (call.info.name.empty() || given.empty() || given == found) continue;
+    return Conflict("pods", "", call.info.name,
+                    "StorageError: invalid object, Code: 4, Key: /pods/" + call.info.ns + "/" +
+                        call.info.name +
+                        ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: " +
+                        one.name + " in precondition: " + given + ", " + one.name +
+                        " in object meta: " + found);
+  }
+  return Ok();
 }
 
 }  // namespace
@@ -86,6 +102,7 @@ Result<Response> Bind(Call& call) {
   const auto pods = call.workspace.catalog->FindShared("", "v1", "pods");
   Call own = OwnCall(call, pods, name, "binding");
   TRY(Change(own, options, [&](const Json& live) -> Result<Draft> {
+    TRY(CheckSamePod(call, binding, live));
     TRY(CheckMayBind(name, live));
     Draft draft{WithNode(live, binding, FormatTime(call.hub.clock.Now())), {}, true};
     draft.counts = false;

@@ -300,7 +300,7 @@ TEST_F(Toybox, DeprecatedVersionsWarn) {
     return std::string(
         hub.Get(ws + "/apis/example.com/" + version + "/toys").headers.Get("warning"));
   };
-  EXPECT_EQ(warned("v1"), "299 - \"example.com/v1 Toy is deprecated\"");
+  EXPECT_EQ(warned("v1"), "299 - \"example.com/v1 Toy is deprecated; use example.com/v2 Toy\"");
   EXPECT_EQ(warned("v1alpha1"), "299 - \"use \\\"v1\\\"\"");
   EXPECT_EQ(warned("v2"), "");
 }

@@ -50,7 +50,12 @@ void DropRepeatedOwners(Call& call, Json& object) {
 
 Result<void> CheckTree(Call& call, const WriteOptions& options, const openapi::ResourceType& type,
                        Draft& draft) {
-  openapi::DropNulls(type, draft.object);
+  // What is applied to custom resources is no document that is decoded: its nulls are looked at.
+  if (type.builtin || !draft.tracked) {
+    openapi::DropNulls(type, draft.object);
+  } else {
+    openapi::DropMetadataNulls(type, draft.object);
+  }
   const auto decoder = draft.strategic ? openapi::Decoder::kTree : openapi::Decoder::kJson;
   if (auto problem = openapi::CheckBuiltinTypes(type, draft.object, decoder)) {
     if (draft.patch) return InvalidPatch(*draft.patch, *problem);
@@ -78,6 +83,7 @@ Result<void> Normalize(Call& call, const WriteOptions& options, Draft& draft) {
 namespace {
 
 Result<void> Validate(Call& call, const Json& object, const Json* live) {
+  if (!call.type->builtin) TRY(CheckSameKind(call.type->gvk, object));
   const KindRules& rules = RulesOf(*call.type);
   Causes causes;
   const auto add_own = [&] {
@@ -276,9 +282,11 @@ Result<Json> Complete(Call& call, const WriteOptions& options, const Json& live,
   TRY(CheckPreconditions(call, live, object));
   RestoreMetadata(live, object);
   RestoreParts(call, live, draft.tracked, object);
-  // Left empty on purpose, to be tracked anew; what fills in would take it for left out.
+  // Left empty on purpose, to be tracked anew; what fills in would take it for left out, which is what
+  // the original does with custom resources.
   const Json* managed = Find(object, {"metadata", "managedFields"});
-  const bool untracked = !draft.tracked && managed != nullptr && managed->is_array() && managed->empty();
+  const bool untracked = call.type->builtin && !draft.tracked && managed != nullptr &&
+                         managed->is_array() && managed->empty();
   DropOff(call, &live, object);
   FillIn(call, object);
   if (untracked) Set(object, {"metadata", "managedFields"}, Json::array());

@@ -60,14 +60,13 @@ constexpr std::string_view kOpenIdConfiguration = "/.well-known/openid-configura
 constexpr std::string_view kOpenIdKeys = "/openid/v1/jwks";
 constexpr const char* kMayBeKept = "public, max-age=3600";
 
-// Built-in APIs are routed by path: an unknown resource of a known version has another answer
-// than an unknown version. Custom resources have one answer for both.
-bool IsBuiltinVersion(const openapi::Catalog& catalog, const RequestInfo& info) {
+// Built-in APIs are routed by path: what is unknown in a known group has another answer than an
+// unknown group. Custom resources have one answer for both.
+bool IsBuiltinGroup(const openapi::Catalog& catalog, const RequestInfo& info) {
   for (const openapi::Group& group : catalog.groups()) {
     if (group.name != info.group) continue;
     for (const openapi::GroupVersion& version : group.versions) {
-      if (version.version != info.version) continue;
-      return !version.resources.empty() && version.resources.front()->builtin;
+      if (!version.resources.empty()) return version.resources.front()->builtin;
     }
   }
   return false;
@@ -336,7 +335,7 @@ Result<Response> Dispatcher::Resource(const Request& request, RequestInfo info, 
   ResourceTypePtr type = workspace.catalog->FindShared(info.group, info.version, info.resource);
   if (type == nullptr && info.all_workspaces) type = AnyCustomType(info);
   if (type == nullptr || !ScopeFits(info, *type) || info.path_verb == "proxy") {
-    if (IsBuiltinVersion(*workspace.catalog, info)) return RouterError(404);
+    if (IsBuiltinGroup(*workspace.catalog, info)) return RouterError(404);
     return TextResponse(404, "404 page not found\n");
   }
   if (type->builtin && (request.method == "HEAD" || WritesAllNamespaces(info, *type))) {

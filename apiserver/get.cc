@@ -7,6 +7,9 @@
 namespace mailroom::apiserver {
 
 Result<Response> Get(Call& call) {
+  if (call.info.query.Bool("export")) {
+    return BadRequest("the export parameter, deprecated since v1.14, is no longer supported");
+  }
   const auto revision = TRY(ParseGetRevision(call));
   storage::CachedStore& store = call.hub.store;
   if (!revision) {

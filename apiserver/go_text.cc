@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cstdint>
 
 #include "storage/object/limits.h"
 #include "storage/object/status.h"
@@ -216,6 +218,23 @@ std::string_view JsonKindName(const Json& value) {
   if (value.is_string()) return "string";
   if (value.is_boolean()) return "bool";
   return value.is_null() ? "null" : "number";
+}
+
+std::string ParseUintProblem(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string what = "strconv.ParseUint: parsing " + Quoted(text) + ": ";
+  if (text.empty() || read.ptr != text.data() + text.size()) return what + "invalid syntax";
+  return read.ec == std::errc() ? "" : what + "value out of range";
+}
+
+std::string Base64Problem(std::string_view text) {
+  constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::size_t at = text.find_first_not_of(kAlphabet);
+  if (at == std::string_view::npos && text.size() % 4 == 1) at = text.size() - 1;
+  if (at == std::string_view::npos) return "";
+  return "illegal base64 data at input byte " + std::to_string(at);
 }
 
 }  // namespace mailroom::apiserver

@@ -10,6 +10,16 @@
 namespace mailroom::apiserver {
 namespace {
 
+Result<void> CheckCustomKind(const Json& patched, const std::string& shown) {
+  if (StringAt(patched, {"kind"}).empty()) {
+    return InvalidPatch(shown, "Object 'Kind' is missing in '" + shown + "'");
+  }
+  if (StringAt(patched, {"apiVersion"}).empty()) {
+    return Internal("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  }
+  return Ok();  // the rest is looked at when all of it is
+}
+
 // A patch may name the kind and version of the object but not change them. Of a built-in the kind may
 // be left out.
 Result<void> CheckKind(const Call& call, Json& patched, const std::string& shown) {
@@ -18,6 +28,7 @@ Result<void> CheckKind(const Call& call, Json& patched, const std::string& shown
   const GroupVersionKind& expected = call.type->gvk;
   if (kind.empty() && call.type->builtin) patched["kind"] = kind = expected.kind;
   if (kind == expected.kind && version == expected.ApiVersion()) return Ok();
+  if (!call.type->builtin) return CheckCustomKind(patched, shown);
   const std::string where = version.empty()
                                 ? "the internal version of group " + Quoted(expected.group)
                                 : "version " + Quoted(version);
@@ -26,13 +37,15 @@ Result<void> CheckKind(const Call& call, Json& patched, const std::string& shown
 }
 
 Result<Response> RunApply(Call& call, const WriteOptions& options) {
-  Json config = TRY(ReadApply(call, options, call.type->gvk));
+  ParsedJson sent = TRY(ReadApply(call, options, call.type->gvk));
+  Json& config = sent.value;
   if (auto narrow = RulesOf(*call.type).narrow; narrow != nullptr) narrow(call, config);
   const Writer writer = WriterOf(call, options);
   TRY(call.hub.store.Freshen());
   if (Present(call, call.Key()) == nullptr) {
     if (!call.info.subresource.empty()) return call.NotFoundHere();
     Json created = TRY(Apply(*call.type, nullptr, config, writer, options.force));
+    TRY(ReportDuplicates(call, options, sent.duplicates));
     if (const std::string uid = StringAt(config, {"metadata", "uid"}); !uid.empty()) {
       return Conflict(call.type->plural, call.type->gvk.group, call.info.name,
                       "uid mismatch: the provided object specified uid " + uid +
@@ -45,6 +58,7 @@ Result<Response> RunApply(Call& call, const WriteOptions& options) {
   }
   const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
     Json merged = TRY(Apply(*call.type, &live, config, writer, options.force));
+    TRY(ReportDuplicates(call, options, sent.duplicates));
     TRY(CheckIdentity(call, merged));
     return Draft{std::move(merged), {}, true};
   }));

@@ -23,19 +23,6 @@ Result<Json> PatchedBy(PatchType type, const openapi::Schema* schema, const Json
   return Internal("apply is not a patch function");
 }
 
-// Keys given twice in an apply configuration: an error, a warning or nothing.
-Result<void> ReportDuplicates(Call& call, FieldValidation validation,
-                              const std::vector<std::string>& duplicates) {
-  if (duplicates.empty() || validation == FieldValidation::kIgnore) return Ok();
-  if (validation == FieldValidation::kWarn) {
-    for (const std::string& line : duplicates) call.Warn(line);
-    return Ok();
-  }
-  std::string problem = "error converting YAML to JSON: yaml: unmarshal errors:";
-  for (const std::string& line : duplicates) problem += "\n  " + line;
-  return BadRequest("error strict decoding YAML: " + problem);
-}
-
 // Members that no operation of a JSON patch has.
 void AddUnknownMembers(const Json& patch, std::vector<std::string>& problems) {
   if (!patch.is_array()) return;
@@ -76,15 +63,33 @@ Result<ParsedJson> ReadPatch(const Call& call, PatchType type) {
     const std::string problem = JsonSyntaxProblem(call.request.body);
     return BadRequest(prefix + (problem.empty() ? parsed.error().message() : problem));
   }
+  if (type == PatchType::kStrategic && parsed->value.is_null()) parsed->value = Json::object();
   if (type == PatchType::kStrategic && !parsed->value.is_object()) {
     return BadRequest("json: cannot unmarshal " + std::string(JsonKindName(parsed->value)) +
                       " into Go value of type map[string]interface {}");
+  }
+  const bool strict = call.info.query.Get("fieldValidation") != "Ignore";
+  if (type == PatchType::kJson && strict && !parsed->value.is_array() && !parsed->value.is_null()) {
+    return BadRequest(prefix + ("json: cannot unmarshal " + std::string(JsonKindName(parsed->value))) +
+                      " into Go value of type []handlers.jsonPatchOp");
   }
   if (type == PatchType::kJson) {
     for (std::string& path : parsed->duplicates) path = "json patch duplicate field " + Quoted(path);
     AddUnknownMembers(parsed->value, parsed->duplicates);
   }
   return std::move(*parsed);
+}
+
+Result<void> ReportDuplicates(Call& call, const WriteOptions& options,
+                              const std::vector<std::string>& duplicates) {
+  if (duplicates.empty() || options.validation == FieldValidation::kIgnore) return Ok();
+  if (options.validation == FieldValidation::kWarn) {
+    for (const std::string& line : duplicates) call.Warn(line);
+    return Ok();
+  }
+  std::string problem = "error converting YAML to JSON: yaml: unmarshal errors:";
+  for (const std::string& line : duplicates) problem += "\n  " + line;
+  return BadRequest("error strict decoding YAML: " + problem);
 }
 
 Result<PatchedTree> PatchTree(PatchType type, const openapi::Schema* schema, const Json& live,
@@ -99,15 +104,14 @@ Result<PatchedTree> PatchTree(PatchType type, const openapi::Schema* schema, con
   return PatchedTree{std::move(*made), std::move(shown)};
 }
 
-Result<Json> ReadApply(Call& call, const WriteOptions& options, const GroupVersionKind& expected) {
+Result<ParsedJson> ReadApply(Call& call, const WriteOptions& options, const GroupVersionKind& expected) {
   if (options.field_manager.empty()) {
     return Invalid("PatchOptions", "meta.k8s.io", "",
                    {RequiredValue("fieldManager", "is required for apply patch")});
   }
   auto parsed = ParseYamlStrict(call.request.body);
   if (!parsed.ok()) return std::move(parsed).error();
-  TRY(ReportDuplicates(call, options.validation, parsed->duplicates));
-  Json config = std::move(parsed->value);
+  Json& config = parsed->value;
   if (!config.is_object()) return BadRequest("error decoding YAML: not an object");
   TRY(CheckApplied(expected, config));
   const Json* managed = Find(config, {"metadata", "managedFields"});
@@ -115,7 +119,7 @@ Result<Json> ReadApply(Call& call, const WriteOptions& options, const GroupVersi
     return BadRequest("metadata.managedFields must be nil");
   }
   Erase(config, {"metadata", "managedFields"});
-  return config;
+  return std::move(*parsed);
 }
 
 }  // namespace mailroom::apiserver

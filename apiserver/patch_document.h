@@ -23,7 +23,12 @@ struct PatchedTree {
 Result<PatchedTree> PatchTree(PatchType type, const openapi::Schema* schema, const Json& live,
                               const Json& patch);
 
-// The configuration of an apply, which must be of the expected kind.
-Result<Json> ReadApply(Call& call, const WriteOptions& options, const GroupVersionKind& expected);
+// The configuration of an apply, which must be of the expected kind, and the keys it gives twice.
+Result<ParsedJson> ReadApply(Call& call, const WriteOptions& options, const GroupVersionKind& expected);
+
+// Keys given twice in an applied configuration: an error, a warning or nothing. What is wrong with its
+// fields is told before.
+Result<void> ReportDuplicates(Call& call, const WriteOptions& options,
+                              const std::vector<std::string>& duplicates);
 
 }  // namespace mailroom::apiserver

@@ -1,6 +1,7 @@
 #include "apiserver/preconditions.h"
 
 #include "apiserver/call.h"
+#include "apiserver/go_text.h"
 #include "storage/object/clock.h"
 #include "storage/object/json_path.h"
 
@@ -16,11 +17,11 @@ std::string RegistryKey(const Call& call) {
   return key + call.info.name;
 }
 
-// The metadata of a built-in is checked by its kind and once more by the store.
+// Metadata is checked by the kind and once more by the store.
 Status Immutable(const Call& call, const char* field, const std::string& value) {
   const Cause immutable = InvalidValue(field, Quoted(value), "field is immutable");
   return Invalid(call.type->gvk.kind, call.type->gvk.group, call.info.name,
-                 std::vector<Cause>(call.type->builtin ? 2 : 1, immutable));
+                 std::vector<Cause>(2, immutable));
 }
 
 // Only a delete sets the time of deletion; whoever leaves it out means the one that is there.
@@ -49,6 +50,10 @@ Result<void> CheckPreconditions(const Call& call, const Json& live, const Json& 
                         "precondition: " + uid + ", UID in object meta: " + live_uid);
   }
   const std::string revision = StringAt(object, {"metadata", "resourceVersion"});
+  if (!revision.empty()) {
+    const std::string problem = ParseUintProblem(revision);
+    if (!problem.empty()) return Status(Reason::kUnknown, 500, problem);
+  }
   if (!revision.empty() && revision != StringAt(live, {"metadata", "resourceVersion"})) {
     return Modified(call.type->plural, group, name);
   }

@@ -36,13 +36,12 @@ std::string FromUrlAlphabet(std::string token) {
 
 Result<std::optional<Revision>> ParseRevision(const std::string& text) {
   if (text.empty()) return std::optional<Revision>();
-  std::uint64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  if (const std::string problem = ParseUintProblem(text); !problem.empty()) {
     return Status(Reason::kUnknown, 500,
-                  "resourceVersion: Invalid value: " + Quoted(text) +
-                      ": strconv.ParseUint: parsing " + Quoted(text) + ": invalid syntax");
+                  "resourceVersion: Invalid value: " + Quoted(text) + ": " + problem);
   }
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
   return std::optional<Revision>(Revision(value));
 }
 
@@ -226,6 +225,7 @@ Result<ContinueAt> DecodeContinue(std::string_view token) {
   auto bad = [](const std::string& why) {
     return BadRequest("invalid continue token: continue key is not valid: " + why);
   };
+  if (const std::string problem = Base64Problem(token); !problem.empty()) return bad(problem);
   auto text = openapi::DecodeBase64(FromUrlAlphabet(std::string(token)));
   if (!text) return bad("illegal base64 data");
   auto tree = ParseJson(*text);

@@ -139,7 +139,7 @@ bool Query::Bool(std::string_view name) const {
 
 Result<std::int64_t> Query::Int(std::string_view name) const {
   const std::string text = Get(name);
-  if (text.empty()) return std::int64_t{0};
+  if (!Has(name)) return std::int64_t{0};
   std::int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range && end == text.data() + text.size()) {

@@ -123,8 +123,9 @@ TEST(Query, ReadsBooleansAndIntegersAsTheServerDoes) {
   EXPECT_TRUE(query.Bool("d"));
   EXPECT_FALSE(query.Bool("none"));
   EXPECT_EQ(*query.Int("e"), 12);
-  EXPECT_EQ(*query.Int("g"), 0);
+  EXPECT_EQ(*query.Int("none"), 0);
   EXPECT_FALSE(query.Int("f").ok());
+  EXPECT_EQ(query.Int("g").error().message(), "strconv.ParseInt: parsing \"\": invalid syntax");
 }
 
 }  // namespace

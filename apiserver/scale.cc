@@ -87,6 +87,19 @@ void SetDotted(Json& object, std::string_view dotted, const Json& value) {
   *node = value;
 }
 
+// A patched scale is still one.
+Result<void> CheckScaleKind(const Call& call, const PatchedTree& made) {
+  const std::string kind = StringAt(made.tree, {"kind"});
+  const std::string version = StringAt(made.tree, {"apiVersion"});
+  const GroupVersionKind& scale = ScaleType().gvk;
+  if (kind.empty() || version.empty()) return Ok();
+  if (kind == scale.kind && version == scale.ApiVersion()) return Ok();
+  return InvalidPatch(made.shown, "no kind " + Quoted(kind) + " is registered for version " +
+                                      Quoted(version) + " in scheme " +
+                                      (call.type->builtin ? "\"pkg/api/legacyscheme/scheme.go:30\""
+                                                          : "\"k8s.io/client-go/scale/util.go:146\""));
+}
+
 // The scale a request asks for, from the current one.
 Result<Json> WantedScale(Call& call, const WriteOptions& options, const Json& current) {
   Draft draft;
@@ -97,6 +110,7 @@ Result<Json> WantedScale(Call& call, const WriteOptions& options, const Json& cu
     const PatchType type = TRY(PatchTypeOf(call));
     ParsedJson patch = TRY(ReadPatch(call, type));
     PatchedTree made = TRY(PatchTree(type, ScaleType().schema, current, patch.value));
+    if (type != PatchType::kStrategic) TRY(CheckScaleKind(call, made));
     draft = {std::move(made.tree), std::move(patch.duplicates), false, std::move(made.shown),
              type == PatchType::kStrategic};
   }
@@ -107,7 +121,8 @@ Result<Json> WantedScale(Call& call, const WriteOptions& options, const Json& cu
 
 Result<std::int64_t> ReplicasOf(const Call& call, const Json& scale) {
   const std::int64_t replicas = IntAt(scale, {"spec", "replicas"});
-  if (replicas >= 0) return replicas;
+  // Of a custom resource they are judged where they come to stand.
+  if (replicas >= 0 || !call.type->builtin) return replicas;
   return Invalid("Scale", "autoscaling", call.info.name,
                  {InvalidValue("spec.replicas", std::to_string(replicas),
                                "must be greater than or equal to 0")});
@@ -178,12 +193,14 @@ Result<Response> Scale(Call& call) {
       ParseWriteOptions(call, call.info.verb == "patch" ? "PatchOptions" : "UpdateOptions"));
   const bool applies =
       call.info.verb == "patch" && TRY(PatchTypeOf(call)) == PatchType::kApply;
-  const Json config = applies ? TRY(ReadApply(call, options, ScaleType().gvk)) : Json();
+  ParsedJson sent;
+  if (applies) sent = TRY(ReadApply(call, options, ScaleType().gvk));
   Admit admit(call, options, admission::Operation::kUpdate);
   admit.OfKind(ScaleType().gvk);
   const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
     if (!applies) return ChangedScale(call, options, admit, live);
-    Draft draft = TRY(AppliedScale(call, options, config, live));
+    Draft draft = TRY(AppliedScale(call, options, sent.value, live));
+    TRY(ReportDuplicates(call, options, sent.duplicates));
     TRY(CheckIdentity(call, draft.object));
     if (!HasReplicas(call, draft.object)) {
       return BadRequest(ReplicasField(call) + " cannot be empty");

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "apiserver/commit.h"
+#include "apiserver/pods.h"
 #include "apiserver/render.h"
 #include "apiserver/verbs.h"
 #include "storage/object/json_path.h"
@@ -27,6 +28,12 @@ Result<std::chrono::seconds> ValidityOf(const Json& request) {
                                         "may not specify a duration larger than 2^32 seconds")});
   }
   return std::chrono::seconds(seconds);
+}
+
+const openapi::ResourceType& TokenRequestType() {
+  static const openapi::ResourceType type = OrderType(
+      {"authentication.k8s.io", "v1", "TokenRequest"}, "authentication/v1.TokenRequest");
+  return type;
 }
 
 // The object the token is to die with.
@@ -65,15 +72,8 @@ Result<Bound> BoundOf(const Call& call, const Json& request) {
 
 Result<Response> RequestToken(Call& call) {
   const WriteOptions options = TRY(ParseWriteOptions(call, "CreateOptions"));
-  const openapi::Subresource* sub = call.type->FindSubresource("token");
-  Body body = TRY(DecodeBody(call, sub->kind));
-  Json& request = body.tree;
+  Json request = TRY(ReadOrder(call, options, TokenRequestType()));
   const std::string name = StringAt(request, {"metadata", "name"});
-  const std::string ns = StringAt(request, {"metadata", "namespace"});
-  if (!ns.empty() && ns != call.info.ns) {
-    return BadRequest(
-        "the namespace of the provided object does not match the namespace sent on the request");
-  }
   if (!name.empty() && name != call.info.name) {
     return InvalidRequest({InvalidValue("metadata.name", Quoted(name),
                                         "must match the service account name if specified")},

@@ -136,29 +136,22 @@ const Json* MemberValue(const Json* map, const std::string& name) {
   return it == map->end() ? nullptr : &*it;
 }
 
-void RemoveFromMap(const Schema* schema, const FieldSet& fields, const Json* config, Json& value) {
+void RemoveFromMap(const Schema* schema, const FieldSet& fields, Json& value) {
   for (const FieldSet::Child& child : fields.children) {
     if (!child.element.starts_with("f:")) continue;
     const std::string name = child.element.substr(2);
     auto it = value.find(name);
     if (it == value.end()) continue;
-    const Json* wanted = MemberValue(config, name);
-    if (child.set.member && !wanted) {
+    if (child.set.member) {
       value.erase(it);
       continue;
     }
-    if (child.set.member) {
-      *it = *wanted;
-      continue;
-    }
-    RemoveFields(MemberOf(schema, name).schema, child.set, wanted, *it);
-    if (it->is_structured() && it->empty() && !wanted) *it = nullptr;
+    RemoveFields(MemberOf(schema, name).schema, child.set, *it);
+    if (it->is_structured() && it->empty()) *it = nullptr;
   }
 }
 
-void RemoveFromList(const Schema& schema, const FieldSet& fields, const Json* config, Json& value) {
-  static const Json kNone = Json::array();
-  const ListIndex wanted(schema, config && config->is_array() ? *config : kNone);
+void RemoveFromList(const Schema& schema, const FieldSet& fields, Json& value) {
   Json::array_t kept;
   kept.reserve(value.size());
   std::string element;
@@ -168,8 +161,8 @@ void RemoveFromList(const Schema& schema, const FieldSet& fields, const Json* co
         ItemElement(schema, item, element, error) ? fields.Find(element) : nullptr;
     if (below && below->member) continue;
     if (below) {
-      const ListIndex::Item* same = wanted.Find(element);
-      RemoveFields(schema.items, *below, same ? same->value : nullptr, item);
+      RemoveFields(schema.items, *below, item);
+      if (item.is_structured() && item.empty()) item = nullptr;
     }
     kept.push_back(std::move(item));
   }
@@ -205,11 +198,11 @@ void MergeConfig(const Schema* schema, const Json& config, const FieldSet& skip,
   }
 }
 
-void RemoveFields(const Schema* schema, const FieldSet& fields, const Json* config, Json& value) {
+void RemoveFields(const Schema* schema, const FieldSet& fields, Json& value) {
   if (value.is_object() && ShapeOf(schema, value) == Shape::kMap) {
-    RemoveFromMap(schema, fields, config, value);
+    RemoveFromMap(schema, fields, value);
   } else if (value.is_array() && ShapeOf(schema, value) != Shape::kLeaf) {
-    RemoveFromList(*schema, fields, config, value);
+    RemoveFromList(*schema, fields, value);
   }
 }
 

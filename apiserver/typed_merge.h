@@ -15,10 +15,9 @@ void MergeConfig(const openapi::Schema* schema, const Json& config, const FieldS
                  Json& target);
 
 // Removes every field and item of `fields` from `value`. A container that loses all its content
-// becomes null, which decoding drops: whoever owns the container itself does not lose it. What
-// `config` sets stays, if only empty.
-void RemoveFields(const openapi::Schema* schema, const FieldSet& fields, const Json* config,
-                  Json& value);
+// becomes null, which decoding drops from built-ins: whoever owns the container itself does not lose
+// it.
+void RemoveFields(const openapi::Schema* schema, const FieldSet& fields, Json& value);
 
 // Adds the named fields on the way to every member: a set with `spec.a` then also has `spec`,
 // but a set with a key of a free-form map does not gain the map's key.

@@ -18,12 +18,17 @@ Result<Response> Update(Call& call) {
         TRY(Insert(call, options, {std::move(body.tree), std::move(body.duplicates), false}));
     return RenderObject(call, 201, outcome.object);
   }
-  if (!call.type->unconditional_update && exists &&
-      StringAt(body.tree, {"metadata", "resourceVersion"}).empty()) {
-    return Invalid(call.type->plural, call.type->gvk.group, call.info.name,
-                   {InvalidValue("metadata.resourceVersion", "0", "must be specified for an update")});
-  }
-  const Outcome outcome = TRY(Change(call, options, [&](const Json&) -> Result<Draft> {
+  const bool unconditional = call.type->unconditional_update ||
+                             !StringAt(body.tree, {"metadata", "resourceVersion"}).empty();
+  const std::string uid = StringAt(body.tree, {"metadata", "uid"});
+  const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
+    // Another object of that name is told of first.
+    const bool same = uid.empty() || uid == StringAt(live, {"metadata", "uid"});
+    if (!unconditional && same) {
+      return Invalid(
+          call.type->plural, call.type->gvk.group, call.info.name,
+          {InvalidValue("metadata.resourceVersion", "0", "must be specified for an update")});
+    }
     return Draft{body.tree, body.duplicates, false};
   }));
   return RenderObject(call, 200, outcome.object);

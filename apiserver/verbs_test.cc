@@ -84,6 +84,12 @@ TEST_F(Verbs, ErrorsSpeakTheProtocol) {
     }
   }
   EXPECT_EQ(hub.Get("/clusters/wds1/apis/no.such/v1/things").text, "404 page not found\n");
+  for (const char* path : {"/api/v2/pods", "/apis/apps/v9/deployments"}) {
+    EXPECT_EQ(StringAt(hub.Get(std::string("/clusters/wds1") + path).body, {"message"}),
+              "the server could not find the requested resource");
+  }
+  EXPECT_EQ(StringAt(hub.Get(kMaps + std::string("/q?export=true")).body, {"message"}),
+            "the export parameter, deprecated since v1.14, is no longer supported");
   EXPECT_EQ(hub.Do("POST", kMaps, ConfigMap("q"), "text/plain").code, 415);
   EXPECT_EQ(hub.GetAs(kMaps, "text/plain").code, 406);
 }

@@ -48,15 +48,14 @@ Result<Encoding> EncodingOf(const Call& call, bool has_protobuf) {
   const std::string_view type = MediaType(call.request.headers.Get("content-type"));
   if (type.empty() || type == "application/json") return Encoding::kJson;
   if (type == "application/yaml") return Encoding::kYaml;
-  std::string accepted = "application/json, application/yaml";
   if (type == openapi::kProtobufMediaType &&
       (has_protobuf || !openapi::IsProtobuf(call.request.body))) {
     return Encoding::kProtobuf;
   }
-  if (has_protobuf) accepted += ", " + std::string(openapi::kProtobufMediaType);
   return Status(Reason::kUnsupportedMediaType,
-                "the body of the request was in an unknown format - accepted media types include: " +
-                    accepted);
+                "the body of the request was in an unknown format - accepted media types include: "
+                "application/json, application/yaml, " +
+                    std::string(openapi::kProtobufMediaType));
 }
 
 Result<Body> DecodeText(const Call& call, Encoding encoding, const GroupVersionKind& expected) {
@@ -125,18 +124,39 @@ GroupVersionKind KindOf(const Json& tree, const GroupVersionKind& expected) {
   return given;
 }
 
+// A kind of lists that no resource is of.
+bool IsListKind(const Call& call, const GroupVersionKind& given) {
+  if (!given.kind.ends_with("List")) return false;
+  if (given == GroupVersionKind{"", "v1", "List"}) return true;
+  for (const openapi::Group& group : call.workspace.catalog->groups()) {
+    if (group.name != given.group) continue;
+    for (const openapi::GroupVersion& version : group.versions) {
+      if (version.version != given.version) continue;
+      for (const openapi::ResourceTypePtr& type : version.resources) {
+        if (type->list_kind == given.kind) return true;
+      }
+    }
+  }
+  return false;
+}
+
 // A built-in body that says it is something else than what the URL takes.
 Result<void> CheckBuiltinKind(const Call& call, const GroupVersionKind& given,
                               const GroupVersionKind& expected) {
   if (given == expected) return Ok();
+  if (given.version.find('/') != std::string::npos) {
+    return BadRequest("the object provided is unrecognized (must be of type " + expected.kind +
+                      "): unexpected GroupVersion string: " + given.ApiVersion() + " (" +
+                      BodySummary(call.request.body) + ")");
+  }
   const openapi::ResourceType* known = call.workspace.catalog->FindKind(given);
-  if (known == nullptr) {
+  if (known == nullptr && !IsListKind(call, given)) {
     return CannotBeHandled(given.kind, given.version, expected,
                            "no kind " + Quoted(given.kind) + " is registered for version " +
                                Quoted(given.ApiVersion()) +
                                " in scheme \"pkg/api/legacyscheme/scheme.go:30\"");
   }
-  if (given.kind == expected.kind && given.group == expected.group) {
+  if (known != nullptr && given.kind == expected.kind && given.group == expected.group) {
     return BadRequest("the API version in the data (" + given.ApiVersion() +
                       ") does not match the expected API version (" + expected.ApiVersion() + ")");
   }
@@ -147,6 +167,27 @@ Result<void> CheckBuiltinKind(const Call& call, const GroupVersionKind& given,
                              GoTypeName(target, expected.kind) + "): unknown conversion");
 }
 
+}  // namespace
+
+Result<void> CheckSameKind(const GroupVersionKind& expected, const Json& object) {
+  const std::string kind = StringAt(object, {"kind"});
+  const std::string version = StringAt(object, {"apiVersion"});
+  std::vector<Cause> causes;
+  if (kind != expected.kind) {
+    causes.push_back(InvalidValue("kind", Quoted(kind), "must be " + expected.kind));
+  }
+  if (version != expected.ApiVersion()) {
+    causes.push_back(
+        InvalidValue("apiVersion", Quoted(version), "must be " + expected.ApiVersion()));
+  }
+  if (causes.empty()) return Ok();
+  const std::size_t slash = version.find('/');
+  return Invalid(kind, slash == std::string::npos ? "" : version.substr(0, slash),
+                 StringAt(object, {"metadata", "name"}), std::move(causes));
+}
+
+namespace {
+
 Result<void> CheckCustomKind(const Call& call, const Json& tree, const GroupVersionKind& expected) {
   const std::string kind = StringAt(tree, {"kind"});
   const std::string version = StringAt(tree, {"apiVersion"});
@@ -155,19 +196,24 @@ Result<void> CheckCustomKind(const Call& call, const Json& tree, const GroupVers
                       "): Object 'Kind' is missing in '" + call.request.body + "' (" +
                       BodySummary(call.request.body) + ")");
   }
-  if (!version.empty() && version != expected.ApiVersion()) {
+  if (std::count(version.begin(), version.end(), '/') > 1) {
+    return BadRequest("the object provided is unrecognized (must be of type " + expected.kind +
+                      "): unexpected GroupVersion string: " + version + " (" +
+                      BodySummary(call.request.body) + ")");
+  }
+  if (version != expected.ApiVersion()) {
     return BadRequest("the API version in the data (" + version +
                       ") does not match the expected API version (" + expected.ApiVersion() + ")");
   }
-  std::vector<Cause> causes;
-  if (kind != expected.kind) {
-    causes.push_back(InvalidValue("kind", Quoted(kind), "must be " + expected.kind));
-  }
-  if (version.empty()) {
-    causes.push_back(InvalidValue("apiVersion", "\"\"", "must be " + expected.ApiVersion()));
-  }
-  if (causes.empty()) return Ok();
-  return Invalid(kind, expected.group, StringAt(tree, {"metadata", "name"}), std::move(causes));
+  return Ok();
+}
+
+// The number of a well-formed document that no double can be, or "".
+std::string NumberTooGreat(std::string_view problem) {
+  const std::size_t at = problem.find("number overflow parsing '");
+  if (at == std::string_view::npos) return "";
+  const std::size_t start = problem.find('\'', at) + 1;
+  return std::string(problem.substr(start, problem.find('\'', start) - start));
 }
 
 const openapi::ResourceType& DeleteOptionsType() {
@@ -240,6 +286,11 @@ Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected,
   auto decoded = DecodeText(call, TRY(BodyEncoding(call)), expected);
   if (!decoded.ok()) {
     if (decoded.error().reason() != Reason::kBadRequest) return std::move(decoded).error();
+    const std::string number = NumberTooGreat(decoded.error().message());
+    if (!number.empty() && !call.type->builtin) {
+      return CannotBeHandled(expected, "json: cannot unmarshal number " + number +
+                                           " into Go value of type float64");
+    }
     return BadRequest("the object provided is unrecognized (must be of type " + expected.kind +
                       "): " + decoded.error().message() + " (" + BodySummary(call.request.body) +
                       ")");
@@ -259,14 +310,17 @@ Result<Body> DecodeBody(const Call& call, const GroupVersionKind& expected,
     TRY(CheckCustomKind(call, body.tree, expected));
   }
   body.tree["apiVersion"] = expected.ApiVersion();
-  body.tree["kind"] = expected.kind;
+  // Of a custom resource it is looked at when all of it is.
+  const bool custom = !call.type->builtin && expected.group == call.type->gvk.group;
+  if (!custom) body.tree["kind"] = expected.kind;
   Json& metadata = body.tree["metadata"];
   if (metadata.is_null()) metadata = Json::object();
   if (!metadata.is_object()) {
-    return CannotBeHandled(expected.kind, expected.version, expected,
-                           "json: cannot unmarshal " + std::string(JsonKindName(metadata)) +
-                               " into Go struct field " + expected.kind +
-                               ".metadata of type v1.ObjectMeta");
+    const std::string where =
+        call.type->builtin ? "struct field " + expected.kind + ".metadata" : "value";
+    return CannotBeHandled(expected, "json: cannot unmarshal " +
+                                         std::string(JsonKindName(metadata)) + " into Go " + where +
+                                         " of type v1.ObjectMeta");
   }
   return body;
 }

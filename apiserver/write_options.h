@@ -29,6 +29,9 @@ enum class Encoding { kJson, kYaml, kProtobuf };
 // By Content-Type; UnsupportedMediaType when it is none of ours.
 Result<Encoding> BodyEncoding(const Call& call);
 
+// A custom resource must be of the kind and version that the URL takes: Invalid, in its own terms.
+Result<void> CheckSameKind(const GroupVersionKind& expected, const Json& object);
+
 struct Body {
   Json tree;
   std::vector<std::string> duplicates;  // problems of the text, for fieldValidation

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "openapi/validate.h"
 #include "storage/object/json_path.h"
 #include "storage/object/yaml.h"
 
@@ -67,6 +68,8 @@ Json Widgets() {
 
 Json Yaml(const char* text) { return *ParseYaml(text); }
 
+using Strings = std::vector<std::string>;
+
 std::vector<std::string> Texts(const std::vector<Cause>& causes) {
   std::vector<std::string> texts;
   for (const Cause& cause : causes) texts.push_back(cause.field + ": " + cause.message);
@@ -112,7 +115,8 @@ TEST(Crd, MakesTypesOfServedVersions) {
   const ResourceType& beta = *types->at(1);
   EXPECT_FALSE(beta.has_status);
   EXPECT_EQ(beta.storage_version, "v1");
-  EXPECT_EQ(beta.deprecation_warning, "example.com/v1beta1 Widget is deprecated");
+  EXPECT_EQ(beta.deprecation_warning,
+            "example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget");
 }
 
 TEST(Crd, RendersColumns) {
@@ -351,6 +355,41 @@ TEST(Crd, NamesWhatIsWrongWithAVersion) {
   }
 }
 
+TEST(Crd, JudgesReplicasOfItsObjects) {
+  const auto types = TypesOfCrd(Widgets());
+  ASSERT_TRUE(types.ok());
+  const ResourceType& type = *types->at(0);
+  const auto told = [&](const char* parts) {
+    Json object = Yaml(parts);
+    object["apiVersion"] = "example.com/v1";
+    object["kind"] = "Widget";
+    return Texts(ValidateObject(type, object, nullptr));
+  };
+  EXPECT_EQ(told("{spec: {color: red, replicas: 3}}"), Strings());
+  EXPECT_EQ(told("{spec: {color: red}, status: {replicas: 3000000000, selector: 4}}"),
+            (Strings{".status.replicas: Invalid value: 3000000000: should be less than or equal to "
+                     "2147483647",
+                     ".status.selector: Invalid value: \"\": .status.selector accessor error: 4 is "
+                     "of the type int64, expected string"}));
+  EXPECT_EQ(told("{spec: {color: red}, status: {replicas: -1}}"),
+            (Strings{".status.replicas: Invalid value: -1: should be a non-negative integer"}));
+  EXPECT_EQ(told("{spec: []}"),
+            (Strings{"spec: Invalid value: \"array\": spec in body must be of type object: \"array\"",
+                     ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: [] is of the "
+                     "type []interface {}, expected map[string]interface{}"}));
+  // Of a status it is told as if that were the whole.
+  Json object = Yaml("{apiVersion: example.com/v1, kind: Widget, spec: {color: blue}}");
+  Json changed = object;
+  changed["status"] = 3;
+  EXPECT_EQ(Texts(ValidateObject(type, changed, &object, "status")),
+            (Strings{"status: Invalid value: \"integer\":  in body must be of type object: "
+                     "\"integer\"",
+                     ".status.replicas: Invalid value: 0: .status.replicas accessor error: 3 is of "
+                     "the type int64, expected map[string]interface{}",
+                     ".status.selector: Invalid value: \"\": .status.selector accessor error: 3 is "
+                     "of the type int64, expected map[string]interface{}"}));
+}
+
 TEST(Crd, KeepsEstablishedNames) {
   Json old = Widgets();
   EstablishCrd(old, {}, "2024-01-01T00:00:00Z");
@@ -368,114 +407,6 @@ TEST(Crd, KeepsEstablishedNames) {
   auto causes = ValidateCrd(crd, &old);
   ASSERT_EQ(causes.size(), 1U);
   EXPECT_EQ(causes[0].field, "status.storedVersions[0]");
-}
-
-// Schemas at the root of a single version, and the complaints about them.
-TEST(Structural, NamesWhatIsWrong) {
-  struct Case {
-    const char* schema;
-    std::vector<std::string> expected;  // below spec.validation.openAPIV3Schema
-  };
-  const Case cases[] = {
-      {"{type: object}", {}},
-      {"{}", {".type: Required value: must not be empty at the root"}},
-      {"{type: array, items: {type: string}}",
-       {".type: Invalid value: \"array\": must be object at the root"}},
-      {"{type: object, properties: {spec: {}}}",
-       {".properties[spec].type: Required value: must not be empty for specified object fields"}},
-      {"{type: object, properties: {a: {type: array}}}",
-       {".properties[a].items: Required value: must be specified"}},
-      {"{type: object, properties: {a: {type: array, items: {}}}}",
-       {".properties[a].items.type: Required value: must not be empty for specified array items"}},
-      {"{type: object, properties: {a: {x-kubernetes-int-or-string: true}, "
-       "b: {x-kubernetes-preserve-unknown-fields: true}}}",
-       {}},
-      {"{type: object, properties: {a: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, "
-       "{type: string}]}}}",
-       {}},
-      {"{type: object, properties: {a: {type: string, anyOf: [{type: integer}]}}}",
-       {".properties[a].anyOf[0].type: Forbidden: must be empty to be structural"}},
-      {"{type: object, anyOf: [{required: [b], properties: {b: {minimum: 1}}}]}",
-       {".properties[b]: Required value: because it is defined in "
-        "spec.validation.openAPIV3Schema.anyOf[0].properties[b]"}},
-      {"{type: object, additionalProperties: {type: string}}",
-       {".additionalProperties: Forbidden: must not be used at the root"}},
-      {"{type: object, properties: {metadata: {type: object, properties: {labels: {type: "
-       "object}}}}}",
-       {".properties[metadata]: Forbidden: must not specify anything other than name and "
-        "generateName, but metadata is implicitly specified"}},
-      {"{type: object, properties: {metadata: {type: object, properties: {name: {type: string, "
-       "maxLength: 5}}}}}",
-       {}},
-      {"{type: object, properties: {a: {type: string, pattern: '('}}}",
-       {".properties[a].pattern: Invalid value: \"(\": must be a valid regular expression, but "
-        "isn't: error parsing regexp: missing closing ): `(`"}},
-      {"{type: object, properties: {a: {type: text}}}",
-       {".properties[a].type: Unsupported value: \"text\": supported values: \"array\", "
-        "\"boolean\", \"integer\", \"number\", \"object\", \"string\""}},
-      {"{type: object, properties: {a: {type: object, $ref: b}}}",
-       {".properties[a].$ref: Forbidden: $ref is not supported"}},
-      // What cannot be read as a structural schema at all has no complaints about its structure.
-      {"{type: object, properties: {a: {type: array, items: [{}, {type: string}]}}}",
-       {".properties[a].items: Forbidden: items must be a schema object and not an array"}},
-      {"{type: object, properties: {a: {$ref: ''}}}",
-       {".properties[a].type: Required value: must not be empty for specified object fields",
-        ".properties[a].$ref: Forbidden: $ref is not supported"}},
-      {"{properties: {a: {$ref: b}}}", {".properties[a].$ref: Forbidden: $ref is not supported"}},
-      {"{type: object, properties: {a: {type: 'null'}}}",
-       {".properties[a].type: Unsupported value: \"null\": supported values: \"array\", \"boolean\", "
-        "\"integer\", \"number\", \"object\", \"string\"",
-        ".properties[a].type: Forbidden: type cannot be set to null, use nullable as an "
-        "alternative"}},
-      {"{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, "
-       "x-kubernetes-list-map-keys: ['n', 'n', m], items: {type: object, nullable: true, "
-       "properties: {'n': {type: object}}}}}}",
-       {".properties[a].items.properties[n].type: Invalid value: \"object\": must be a scalar type "
-        "if parent array's x-kubernetes-list-type is map",
-        ".properties[a].items.properties[n].type: Invalid value: \"object\": must be a scalar type "
-        "if parent array's x-kubernetes-list-type is map",
-        ".properties[a].x-kubernetes-list-map-keys: Invalid value: [\"n\",\"n\",\"m\"]: must not "
-        "contain duplicate entries",
-        ".properties[a].x-kubernetes-list-map-keys: Invalid value: [\"n\",\"n\",\"m\"]: entries "
-        "must all be names of item properties",
-        ".properties[a].items.nullable: Forbidden: cannot be nullable when "
-        "x-kubernetes-list-type is map",
-        ".properties[a].items.properties[n].default: Required value: this property is in "
-        "x-kubernetes-list-map-keys, so it must have a default or be a required property",
-        ".properties[a].items.properties[n].default: Required value: this property is in "
-        "x-kubernetes-list-map-keys, so it must have a default or be a required property"}},
-      {"{type: object, properties: {a: {type: array, uniqueItems: true, items: {type: string}}}}",
-       {".properties[a].uniqueItems: Forbidden: uniqueItems cannot be set to true since the "
-        "runtime "
-        "complexity becomes quadratic"}},
-      {"{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, items: {type: "
-       "object, properties: {'n': {type: string}}}}}}",
-       {".properties[a].x-kubernetes-list-map-keys: Required value: must not be empty if "
-        "x-kubernetes-list-type is map"}},
-      {"{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, "
-       "x-kubernetes-list-map-keys: ['n'], items: {type: object, properties: {'n': {type: string}}}}}}",
-       {".properties[a].items.properties[n].default: Required value: this property is in "
-        "x-kubernetes-list-map-keys, so it must have a default or be a required property"}},
-      {"{type: object, properties: {a: {type: integer, default: x}}}",
-       {".properties[a].default: Invalid value: \"string\":  in body must be of type integer: "
-        "\"string\""}},
-      {"{type: object, properties: {a: {type: object, default: {b: 1}}}}",
-       {".properties[a].default: Invalid value: {\"b\":1}: must not have unknown fields"}},
-      {"{type: object, properties: {a: {type: string, x-kubernetes-validations: [{rule: 'self != "
-       "\"\"'}]}}}",
-       {}},
-  };
-  for (const Case& c : cases) {
-    Json crd = Widgets();
-    Json version = {{"name", "v1"}, {"served", true}, {"storage", true}};
-    Set(version, {"schema", "openAPIV3Schema"}, Yaml(c.schema));
-    Set(crd, {"spec", "versions"}, Json::array({version}));
-    std::vector<std::string> expected;
-    for (const std::string& text : c.expected) {
-      expected.push_back("spec.validation.openAPIV3Schema" + text);
-    }
-    EXPECT_EQ(Texts(ValidateCrd(crd, nullptr)), expected) << c.schema;
-  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "openapi/catalog.h"
 #include "openapi/columns.h"
 #include "openapi/crd.h"
 #include "openapi/json_path_expr.h"
@@ -114,7 +115,7 @@ ResourceType CommonType(const Json& crd) {
   type.short_names = StringsAt(names, {"shortNames"});
   type.categories = StringsAt(names, {"categories"});
   type.namespaced = StringAt(crd, {"spec", "scope"}) == "Namespaced";
-  type.verbs = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+  type.verbs = {"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"};
   // Of a definition that goes, nothing is announced that would make or change an object.
   if (IsTerminating(crd)) type.verbs = {"delete", "deletecollection", "get", "list", "watch"};
   type.stored_as = {type.gvk.group, type.plural};
@@ -154,6 +155,19 @@ bool ShareSchema(const Json& versions, const std::vector<ResourceType>& earlier,
   return false;
 }
 
+// Names the best version there is instead, when one comes before it.
+std::string DeprecationWarning(const GroupVersionKind& gvk, const Json& versions) {
+  std::string best = gvk.version;
+  for (const Json& version : versions) {
+    const std::string name = StringAt(version, {"name"});
+    const bool usable = BoolAt(version, {"served"}) && !BoolAt(version, {"deprecated"});
+    if (usable && VersionLess(name, best)) best = name;
+  }
+  const std::string warning = gvk.ApiVersion() + " " + gvk.kind + " is deprecated";
+  if (best == gvk.version) return warning;
+  return warning + "; use " + GroupVersionKind{gvk.group, best, ""}.ApiVersion() + " " + gvk.kind;
+}
+
 Result<ResourceType> VersionType(ResourceType type, const Json& versions,
                                  const std::vector<ResourceType>& earlier) {
   const Json& version = versions[earlier.size()];
@@ -162,7 +176,7 @@ Result<ResourceType> VersionType(ResourceType type, const Json& versions,
   if (BoolAt(version, {"deprecated"})) {
     type.deprecation_warning = StringAt(version, {"deprecationWarning"});
     if (type.deprecation_warning.empty()) {
-      type.deprecation_warning = type.gvk.ApiVersion() + " " + type.gvk.kind + " is deprecated";
+      type.deprecation_warning = DeprecationWarning(type.gvk, versions);
     }
   }
   AddSubresources(version, type);

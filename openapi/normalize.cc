@@ -1,6 +1,8 @@
 #include "openapi/normalize.h"
 
 #include <algorithm>
+#include <iterator>
+#include <unordered_set>
 
 #include "openapi/defaults.h"
 #include "storage/object/problems.h"
@@ -16,7 +18,25 @@ bool IsSchemaUnion(const Schema& schema) {
 
 class Pruner {
  public:
+  // In the order found.
   std::vector<std::string> Take() && { return std::move(paths_).Take(); }
+  // Of a custom resource its metadata is looked at first and that of resources within it last; what
+  // was found each time is sorted.
+  std::vector<std::string> TakeSorted() && {
+    std::vector<std::string> out, own, within;
+    for (std::string& path : std::move(paths_).Take()) {
+      std::vector<std::string>& list =
+          path.starts_with("metadata.") ? out : within_.contains(path) ? within : own;
+      list.push_back(std::move(path));
+    }
+    for (std::vector<std::string>* list : {&out, &own, &within}) {
+      std::sort(list->begin(), list->end());
+    }
+    out.insert(out.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+    out.insert(out.end(), std::make_move_iterator(within.begin()),
+               std::make_move_iterator(within.end()));
+    return out;
+  }
 
   // A null schema declares nothing: members of objects go, scalars stay.
   void Prune(const Schema* schema, Json& value) {
@@ -58,7 +78,11 @@ class Pruner {
       } else if (schema != nullptr && schema->additional != nullptr) {
         Prune(schema->additional, *member);
       } else if (!keep) {
-        if (!paths_.full()) paths_.Add(CutText(path_, limits::kProblemPathBytes));
+        if (!paths_.full()) {
+          std::string told = CutText(path_, limits::kProblemPathBytes);
+          if (schema != nullptr && schema->is_object_meta) within_.insert(told);
+          paths_.Add(std::move(told));
+        }
         erase = true;
       }
       path_.resize(length);
@@ -73,6 +97,7 @@ class Pruner {
 
   std::string path_;
   Problems paths_;
+  std::unordered_set<std::string> within_;  // those of metadata
 };
 
 // What decoding a null into a list item or map value of a built-in type leaves there.
@@ -187,15 +212,19 @@ std::vector<std::string> PruneUnknown(const ResourceType& type, Json& object) {
   if (type.schema == nullptr) return {};
   Pruner pruner;
   pruner.Prune(type.schema, object);
-  std::vector<std::string> paths = std::move(pruner).Take();
-  if (!type.builtin) std::sort(paths.begin(), paths.end());
-  return paths;
+  return type.builtin ? std::move(pruner).Take() : std::move(pruner).TakeSorted();
 }
 
 void DropNulls(const ResourceType& type, Json& object) {
   if (type.schema == nullptr) return;
   if (type.builtin) return DropBuiltinNulls(*type.schema, object);
   DropCustomNulls(type.schema, object);
+}
+
+void DropMetadataNulls(const ResourceType& type, Json& object) {
+  const Property* metadata = type.schema == nullptr ? nullptr : type.schema->Find("metadata");
+  auto member = object.find("metadata");
+  if (metadata != nullptr && member != object.end()) DropBuiltinNulls(*metadata->schema, *member);
 }
 
 void ApplyDefaults(const ResourceType& type, Json& object) {

@@ -16,6 +16,8 @@ namespace mailroom::openapi {
 std::vector<std::string> PruneUnknown(const ResourceType& type, Json& object);
 // Removes explicit nulls as kube-apiserver's decoding does.
 void DropNulls(const ResourceType& type, Json& object);
+// Only those of metadata.
+void DropMetadataNulls(const ResourceType& type, Json& object);
 // Fills defaults: schema defaults for custom resources, and for built-ins the rules of
 // openapi/builtin/defaults.yaml as kube-apiserver applies them to API objects.
 void ApplyDefaults(const ResourceType& type, Json& object);

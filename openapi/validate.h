@@ -27,6 +27,8 @@ Causes ValidateObject(const ResourceType& type, const Json& object, const Json* 
                       std::string_view subresource = "");
 // metadata.name, labels, annotations, ownerReferences, finalizers. `old` is null on create.
 Causes ValidateMetadata(const ResourceType& type, const Json& object, const Json* old);
+// The same of a resource that stands inside another, at `path`; it may have no name.
+Causes ValidateEmbeddedMetadata(const Json& resource, const std::string& path);
 // Texts of Warning headers for an object that is accepted; `old` is null on create.
 std::vector<std::string> WarningsFor(const ResourceType& type, const Json& object, const Json* old,
                                      std::string_view subresource = "");

@@ -73,6 +73,21 @@ std::string_view FaultText(RE2::ErrorCode code) {
   }
 }
 
+// Numbers of IPv4 addresses may begin with zeros, as they might before Go 1.17.
+std::string WithoutZeros(const std::string& address) {
+  static const RE2 kZeros(R"((^|[.:])0+([0-9]+))");
+  const std::size_t colon = address.rfind(':');
+  const std::size_t start = colon == std::string::npos ? 0 : colon + 1;
+  std::string last = address.substr(start);
+  if (last.find('.') == std::string::npos) return address;
+  RE2::GlobalReplace(&last, kZeros, R"(\1\2)");
+  return address.substr(0, start) + last;
+}
+
+bool HasFormOfIpv4(const std::string& text) {
+  return text.find('.') != std::string::npos && IsIpAddress(WithoutZeros(text));
+}
+
 bool IsIpv6(const std::string& text) {
   return text.find(':') != std::string::npos && IsIpAddress(text);
 }
@@ -80,7 +95,7 @@ bool IsIpv6(const std::string& text) {
 bool IsCidr(const std::string& text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos) return false;
-  const std::string address = text.substr(0, slash), bits = text.substr(slash + 1);
+  const std::string address = WithoutZeros(text.substr(0, slash)), bits = text.substr(slash + 1);
   if (bits.empty() || bits.size() > 3 ||
       bits.find_first_not_of("0123456789") != std::string::npos) {
     return false;
@@ -188,7 +203,7 @@ constexpr std::array<FormatRow, 26> kFormats = {{
        return MatchesPattern(R"(^([^<>]*<)?[^\s@<>"(),:;\[\]\\]+@[^\s@<>"(),:;\\]+>?$)", t);
      }},
     {"hostname", IsHostname},
-    {"ipv4", [](const std::string& t) { return IsIpv4(t); }},
+    {"ipv4", HasFormOfIpv4},
     {"ipv6", IsIpv6},
     {"cidr", IsCidr},
     {"mac",

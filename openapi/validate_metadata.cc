@@ -62,14 +62,18 @@ Complaints KindComplaints(const ResourceType& type, const Json& object, const st
   return {};
 }
 
-void CheckName(const ResourceType& type, const Json& object, Causes& causes) {
-  const NameCheck check = CheckFor(type);
+void CheckPrefix(NameCheck check, const Json& object, Causes& causes) {
   if (std::string prefix = StringAt(object, {"metadata", "generateName"}); !prefix.empty()) {
     // A suffix follows, so a dash may stand at the end.
     std::string masked = prefix;
     if (masked.size() > 1 && masked.ends_with('-')) masked.replace(masked.size() - 2, 2, "a");
     AddInvalid(causes, "metadata.generateName", prefix, check(masked));
   }
+}
+
+void CheckName(const ResourceType& type, const Json& object, Causes& causes) {
+  const NameCheck check = CheckFor(type);
+  CheckPrefix(check, object, causes);
   const std::string name = StringAt(object, {"metadata", "name"});
   if (name.empty()) {
     causes.push_back(RequiredValue("metadata.name", "name or generateName is required"));
@@ -188,6 +192,20 @@ void CheckUnchanged(const Json& object, const Json& old, Causes& causes) {
   }
 }
 
+void CheckGeneration(const Json& object, Causes& causes) {
+  const std::int64_t generation = IntAt(object, {"metadata", "generation"});
+  if (generation >= 0) return;
+  causes.push_back(InvalidValue("metadata.generation", std::to_string(generation),
+                                "must be greater than or equal to 0"));
+}
+
+void CheckDetails(const ResourceType& type, const Json& object, const Json* old, Causes& causes) {
+  causes.Add(ValidateLabels(Find(object, {"metadata", "labels"}), "metadata.labels"));
+  causes.Add(ValidateAnnotations(Find(object, {"metadata", "annotations"}), "metadata.annotations"));
+  CheckOwners(object, causes);
+  CheckFinalizers(type, object, old, causes);
+}
+
 }  // namespace
 
 Causes ValidateLabels(const Json* labels, const std::string& field) {
@@ -219,6 +237,22 @@ Causes ValidateAnnotations(const Json* annotations, const std::string& field) {
   return causes;
 }
 
+Causes ValidateEmbeddedMetadata(const Json& resource, const std::string& path) {
+  Causes causes;
+  const ResourceType custom;
+  CheckPrefix(CheckPathSegment, resource, causes);
+  if (const std::string name = StringAt(resource, {"metadata", "name"}); !name.empty()) {
+    AddInvalid(causes, "metadata.name", name, CheckPathSegment(name));
+  }
+  if (const std::string ns = StringAt(resource, {"metadata", "namespace"}); !ns.empty()) {
+    AddInvalid(causes, "metadata.namespace", ns, CheckLabel(ns));
+  }
+  CheckGeneration(resource, causes);
+  CheckDetails(custom, resource, nullptr, causes);
+  for (Cause& cause : causes) cause.field = MemberPath(path, cause.field);
+  return causes;
+}
+
 Causes ValidateMetadata(const ResourceType& type, const Json& object, const Json* old) {
   Causes causes;
   if (!type.builtin) {
@@ -231,18 +265,11 @@ Causes ValidateMetadata(const ResourceType& type, const Json& object, const Json
   if (old == nullptr) {
     CheckName(type, object, causes);
     CheckNamespace(type, object, causes);
-    const std::int64_t generation = IntAt(object, {"metadata", "generation"});
-    if (generation < 0) {
-      causes.push_back(InvalidValue("metadata.generation", std::to_string(generation),
-                                    "must be greater than or equal to 0"));
-    }
+    CheckGeneration(object, causes);
   } else {
     CheckUnchanged(object, *old, causes);
   }
-  causes.Add(ValidateLabels(Find(object, {"metadata", "labels"}), "metadata.labels"));
-  causes.Add(ValidateAnnotations(Find(object, {"metadata", "annotations"}), "metadata.annotations"));
-  CheckOwners(object, causes);
-  CheckFinalizers(type, object, old, causes);
+  CheckDetails(type, object, old, causes);
   return causes;
 }
 

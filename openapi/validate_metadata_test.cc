@@ -159,12 +159,9 @@ TEST(Metadata, WantsTextInCustomResources) {
   const std::pair<const char*, const char*> cases[] = {
       {"{metadata: {name: a, labels: {b: c}}, r: {metadata: {name: b}}}", ""},
       {"{metadata: {labels: {b: 1}}}",
-       "metadata: Invalid value: {\"labels\":{\"b\":1}}: json: cannot unmarshal number into Go "
-       "struct "
-       "field ObjectMeta.labels of type string"},
-      {"{metadata: 5}",
-       "metadata: Invalid value: 5: json: cannot unmarshal number into Go value of type "
-       "v1.ObjectMeta"},
+       "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string"},
+      {"{metadata: 5}", "json: cannot unmarshal number into Go value of type v1.ObjectMeta"},
+      {"{metadata: {}, r: {apiVersion: 1}}", "r.apiVersion: Invalid value: 1: must be a string"},
       {"{metadata: {}, r: {metadata: {finalizers: a}}}",
        "r.metadata: Invalid value: {\"finalizers\":\"a\"}: json: cannot unmarshal string into Go "
        "struct field ObjectMeta.finalizers of type []string"},

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 
 #include "openapi/go_json.h"
 #include "storage/object/label_key.h"
@@ -153,8 +154,13 @@ bool IsIpAddress(std::string_view text) {
 
 std::string Rendered(const Json& value) {
   if (value.is_string()) return Quoted(value.get_ref<const std::string&>());
-  if (value.is_number_float()) return RenderedNumber(value.get<double>());
+  if (IsFloat(value)) return RenderedNumber(value.get<double>());
   return GoJson(value);
+}
+
+bool IsFloat(const Json& value) {
+  return value.is_number_float() ||
+         (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX);
 }
 
 std::string RenderedNumber(double value) {

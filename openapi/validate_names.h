@@ -27,6 +27,8 @@ bool IsIpv4(std::string_view text);
 
 // A value as field errors print it: strings quoted, scalars plain, the rest as JSON.
 std::string Rendered(const Json& value);
+// Whether Go holds the number of a JSON document as float64: also whole ones that no int64 can be.
+bool IsFloat(const Json& value);
 // A number as Go's %v prints it.
 std::string RenderedNumber(double value);
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "openapi/validate_names.h"
+#include "openapi/validate_numbers.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::openapi {
@@ -30,7 +31,7 @@ std::string_view TypeName(const Json& value) {
   if (value.is_string()) return "string";
   if (value.is_array()) return "array";
   if (value.is_object()) return "object";
-  return value.is_number_float() ? "number" : "integer";
+  return IsFloat(value) ? "number" : "integer";
 }
 
 std::string_view TypeName(Type type) {
@@ -55,9 +56,10 @@ std::string_view TypeName(Type type) {
 
 bool IsWholeNumber(const Json& value) {
   if (!value.is_number()) return false;
-  if (!value.is_number_float()) return true;
+  if (!IsFloat(value)) return true;
+  constexpr double kMost = 9007199254740991;  // what a double can tell apart
   const double number = value.get<double>();
-  return std::isfinite(number) && number == std::trunc(number);
+  return std::fabs(number) <= kMost && number == std::trunc(number);
 }
 
 bool HasType(Type type, const Json& value) {
@@ -86,12 +88,6 @@ std::size_t CodePoints(const std::string& text) {
   return count;
 }
 
-// A bound is printed as a whole number beside a whole number.
-std::string BoundText(double bound, const Json& value) {
-  if (value.is_number_float() || std::fabs(bound) >= 9e18) return RenderedNumber(bound);
-  return std::to_string(static_cast<std::int64_t>(bound));
-}
-
 // An error about the whole value that names no field.
 Cause Unplaced(std::string text) { return InvalidValue("<nil>", "\"\"", std::move(text)); }
 
@@ -115,7 +111,10 @@ class Checker {
     }
     CheckJunctors(schema, value, path, found);
     if (value.is_string()) CheckString(schema, value, path, found);
-    if (value.is_number()) CheckNumber(schema, value, path, found);
+    if (value.is_number()) {
+      found.causes.Add(CheckNumber(schema, value, path));
+      ++found.matches;
+    }
     if (value.is_array()) CheckArray(schema, value, old, path, found);
     CheckEnum(schema, value, path, found);
     if (value.is_object()) CheckObject(schema, value, old, path, found);
@@ -144,6 +143,7 @@ class Checker {
                 found);
       return;
     }
+    if (!schema.format.empty() && HasWrongForm(schema, value, path, found)) return;
     const bool fits = schema.int_or_string ? value.is_string() || IsWholeNumber(value)
                                            : HasType(schema.type, value);
     if (fits) {
@@ -152,6 +152,19 @@ class Checker {
     }
     WrongType(path, schema.int_or_string ? "integer,string" : TypeName(schema.type),
               TypeName(value), found);
+  }
+
+  // Values that are no text must have the type that a format belongs to, and are told of by formats.
+  static bool HasWrongForm(const Schema& schema, const Json& value, const std::string& path,
+                           Findings& found) {
+    if (!IsKnownFormat(schema.type, schema.format)) return false;
+    if (value.is_string() || value.is_array() || HasType(schema.type, value)) return false;
+    const std::string_view form = !value.is_number()        ? ""
+                                  : IsFloat(value) ? "float64"
+                                                            : "int64";
+    if (form == schema.format) return false;
+    WrongType(path, schema.format, form, found);
+    return true;
   }
 
   static void CheckEnum(const Schema& schema, const Json& value, const std::string& path,
@@ -187,36 +200,6 @@ class Checker {
         !HasFormat(schema.format, text)) {
       WrongType(path, schema.format, text, found);
     }
-  }
-
-  static void CheckNumber(const Schema& schema, const Json& value, const std::string& path,
-                          Findings& found) {
-    const double number = value.get<double>();
-    if (schema.type == Type::kInteger && schema.format == "int32" &&
-        (number < INT32_MIN || number > INT32_MAX)) {
-      found.causes.push_back(
-          Unplaced("Checked value must be of type integer with format int32 in " + path));
-    }
-    if (schema.multiple_of && *schema.multiple_of > 0) {
-      const double times = number / *schema.multiple_of;
-      if (std::fabs(times - std::round(times)) > 1e-9 * std::fmax(1.0, std::fabs(times))) {
-        Bound(path, value, "be a multiple of " + BoundText(*schema.multiple_of, value), found);
-      }
-    }
-    if (schema.minimum) {
-      const bool out =
-          schema.exclusive_minimum ? number <= *schema.minimum : number < *schema.minimum;
-      const char* text =
-          schema.exclusive_minimum ? "be greater than " : "be greater than or equal to ";
-      if (out) Bound(path, value, text + BoundText(*schema.minimum, value), found);
-    }
-    if (schema.maximum) {
-      const bool out =
-          schema.exclusive_maximum ? number >= *schema.maximum : number > *schema.maximum;
-      const char* text = schema.exclusive_maximum ? "be less than " : "be less than or equal to ";
-      if (out) Bound(path, value, text + BoundText(*schema.maximum, value), found);
-    }
-    ++found.matches;
   }
 
   // What tells the items of a list of type map apart.

@@ -43,7 +43,9 @@ TEST(Validate, ChecksCustomResources) {
       {"{type: object, properties: {x: {type: integer}}}", "{x: 1.0}", {}},
       {"{type: object, properties: {x: {type: integer}}}",
        "{x: 1.5}",
-       {"spec.x: Invalid value: \"number\": spec.x in body must be of type integer: \"number\""}},
+       {"spec.x: Invalid value: \"number\": spec.x in body must be of type integer: \"number\"",
+        "<nil>: Invalid value: \"\": Checked value must be of type integer (default format) in "
+        "spec.x"}},
       {"{type: object, properties: {x: {type: string}}}",
        "{x: null}",
        {"spec.x: Invalid value: \"null\": spec.x in body must be of type string: \"null\""}},
@@ -94,7 +96,7 @@ TEST(Validate, ChecksCustomResources) {
         "spec.x: Invalid value: 1: spec.x in body should have at least 2 items"}},
       {"{type: object, properties: {x: {type: array, maxItems: 1, items: {type: string}}}}",
        "{x: [a, b]}",
-       {"spec.x: Too many: 2: must have at most 1 items"}},
+       {"spec.x: Too many: 2: must have at most 1 item"}},
       {"{type: object, additionalProperties: {type: integer}}",
        "{k: v}",
        {"spec.k: Invalid value: \"string\": spec.k in body must be of type integer: \"string\""}},
@@ -138,7 +140,49 @@ TEST(Validate, ChecksCustomResources) {
       {"{type: object, properties: {r: {type: object, x-kubernetes-embedded-resource: true, "
        "x-kubernetes-preserve-unknown-fields: true}}}",
        "{r: {kind: Pod}}",
-       {"spec.r.apiVersion: Required value: must not be empty"}},
+       {"spec.r.apiVersion: Required value"}},
+      {"{type: object, properties: {r: {type: object, x-kubernetes-embedded-resource: true, "
+       "x-kubernetes-preserve-unknown-fields: true}}}",
+       "{r: {apiVersion: a/b/c, kind: 'P d', metadata: {name: a/b, labels: {'k k': v}}}}",
+       {"spec.r.apiVersion: Invalid value: \"a/b/c\": unexpected GroupVersion string: a/b/c",
+        "spec.r.kind: Invalid value: \"P d\": may have mixed case, but should otherwise match: a DNS-1035 "
+        "label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
+        "character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used "
+        "for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')",
+        "spec.r.metadata.name: Invalid value: \"a/b\": may not contain '/'",
+        "spec.r.metadata.labels: Invalid value: \"k k\": name part must consist of alphanumeric "
+        "characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. "
+        "'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+        "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"}},
+      // Numbers that no integer of the format can be are told twice.
+      {"{type: object, properties: {x: {type: integer}}}",
+       "{x: 9223372036854775808}",
+       {"spec.x: Invalid value: \"number\": spec.x in body must be of type integer: \"number\"",
+        "<nil>: Invalid value: \"\": Checked value must be of type integer (default format) in "
+        "spec.x"}},
+      {"{type: object, properties: {x: {type: integer, format: int64}}}",
+       "{x: 2.5}",
+       {"spec.x: Invalid value: \"float64\": spec.x in body must be of type int64: \"float64\"",
+        "<nil>: Invalid value: \"\": Checked value must be of type integer with format int64 in "
+        "spec.x"}},
+      {"{type: object, properties: {x: {type: number, format: float}}}",
+       "{x: 1.0e+39}",
+       {"<nil>: Invalid value: \"\": Checked value must be of type number with format float in "
+        "spec.x"}},
+      {"{type: object, properties: {x: {type: integer, maximum: 1.5}}}",
+       "{x: 1}",
+       {"<nil>: Invalid value: \"\": Maximum boundary value must be of type integer (default format) "
+        "in spec.x"}},
+      {"{type: object, properties: {x: {type: number, multipleOf: 0.5}}}",
+       "{x: 3}",
+       {"spec.x: Invalid value: 0: factor MultipleOf declared for spec.x must be positive: 0"}},
+      {"{type: object, properties: {x: {type: number, minimum: 0.5}}}", "{x: 0}", {}},
+      {"{type: object, properties: {x: {type: string, format: ipv4}}}", "{x: 010.01.1.1}", {}},
+      {"{type: object, properties: {x: {type: string, format: cidr}}}", "{x: 010.0.0.0/08}", {}},
+      {"{type: object, properties: {x: {type: string, format: date}}}",
+       "{x: '2021-02-29'}",
+       {"spec.x: Invalid value: \"2021-02-29\": spec.x in body must be of type date: "
+        "\"2021-02-29\""}},
   };
   for (const Case& c : cases) {
     const Json object = {{"apiVersion", "e.com/v1"}, {"kind", "E"}, {"spec", Yaml(c.spec)}};
@@ -244,6 +288,29 @@ TEST(Validate, NamesWrongTypesOfBuiltins) {
        "{metadata: {labels: [a]}}",
        "json: cannot unmarshal array into Go struct field ObjectMeta.metadata.labels of type "
        "map[string]string"},
+      {{"", "v1", "Service"},
+       "{spec: {ports: [{targetPort: true}]}}",
+       "json: cannot unmarshal bool into Go struct field ServicePort.spec.ports.targetPort of type "
+       "int32"},
+      {{"", "v1", "Pod"},
+       "{metadata: {creationTimestamp: 1}}",
+       "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.creationTimestamp of "
+       "type string"},
+      {{"", "v1", "Pod"},
+       "{metadata: {creationTimestamp: '2021-02-29T00:00:00Z'}}",
+       "parsing time \"2021-02-29T00:00:00Z\": day out of range"},
+      {{"", "v1", "Pod"},
+       "{spec: {containers: [{livenessProbe: {exec: {command: a}}}]}}",
+       "json: cannot unmarshal string into Go struct field "
+       "ExecAction.spec.containers.livenessProbe.ProbeHandler.exec.command of type []string"},
+      {{"", "v1", "Pod"},
+       "{spec: {volumes: [{emptyDir: a}]}}",
+       "json: cannot unmarshal string into Go struct field Volume.spec.volumes.VolumeSource.emptyDir "
+       "of type v1.EmptyDirVolumeSource"},
+      {{"", "v1", "Pod"},
+       "{spec: {containers: [{resources: {limits: [a]}}]}}",
+       "json: cannot unmarshal array into Go struct field "
+       "ResourceRequirements.spec.containers.resources.limits of type v1.ResourceList"},
       {{"", "v1", "Secret"}, "{data: {a: '***'}}", "illegal base64 data at input byte 0"},
       {{"", "v1", "Pod"},
        "{spec: {containers: [{resources: {limits: {cpu: lots}}}]}}",

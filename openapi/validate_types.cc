@@ -1,9 +1,13 @@
 // JSON types of built-in objects, in the words of the decoder that clients know.
+#include <cstdio>
+
 #include "openapi/base64.h"
+#include "openapi/go_json.h"
 #include "openapi/normalize_quantity.h"
 #include "openapi/validate.h"
 #include "openapi/validate_names.h"
 #include "storage/object/clock.h"
+#include "storage/object/json_path.h"
 
 namespace mailroom::openapi {
 namespace {
@@ -32,6 +36,7 @@ std::string TypeText(const Schema& schema) {
     case Wire::kBytes:
       return "[]uint8";
     case Wire::kMap:
+      if (schema.additional->wire == Wire::kQuantity) return "v1.ResourceList";
       return "map[string]" + TypeText(*schema.additional);
     case Wire::kTime:
       return "v1.Time";
@@ -48,7 +53,7 @@ std::string TypeText(const Schema& schema) {
   }
 }
 
-// Strings that Go has types for, beside those that list their values.
+// Strings, and lists of them, that Go has types for, beside those that list their values.
 struct NamedString {
   std::string_view structure, member, type;
 };
@@ -57,6 +62,8 @@ constexpr NamedString kNamedStrings[] = {
     {"meta/v1.OwnerReference", "uid", "types.UID"},
     {"meta/v1.Preconditions", "uid", "types.UID"},
     {"meta/v1.DeleteOptions", "propagationPolicy", "v1.DeletionPropagation"},
+    {"core/v1.Capabilities", "add", "[]v1.Capability"},
+    {"core/v1.Capabilities", "drop", "[]v1.Capability"},
 };
 
 // The type of the member that `path` ends in.
@@ -66,6 +73,33 @@ std::string MemberText(const Schema& structure, std::string_view path, const Sch
     if (named.structure == structure.name && named.member == member) return std::string(named.type);
   }
   return TypeText(schema);
+}
+
+// The structures that the member of `structure` comes from by embedding, as a path of names that
+// ends in a dot; "" when it is its own.
+std::string EmbeddingPath(const Schema& structure, std::string_view member) {
+  for (const Property& embed : structure.embeds) {
+    if (embed.schema->Find(member) == nullptr) continue;
+    const std::string& name = embed.schema->name;
+    return name.substr(name.rfind('.') + 1) + "." + EmbeddingPath(*embed.schema, member);
+  }
+  return "";
+}
+
+// What is out of range in a time that has the form of one; "" when it has not.
+std::string TimeRangeFault(const std::string& text) {
+  int year, month, day, hour, minute, second, used = 0;
+  if (std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d%n", &year, &month, &day, &hour, &minute,
+                  &second, &used) != 6 ||
+      used != 19) {
+    return "";
+  }
+  if (month < 1 || month > 12) return "month";
+  if (hour > 23) return "hour";
+  if (minute > 59) return "minute";
+  if (second > 59) return "second";
+  const bool zoned = text.size() > 19 && (text[19] == 'Z' || text[19] == '+' || text[19] == '-');
+  return zoned ? "day" : "";
 }
 
 // How Go names the type of a value in a decoded tree.
@@ -108,17 +142,18 @@ class TypeChecker {
       fault_ = TreeFault(schema, value);
       return;
     }
-    Tell(KindText(value) + (with_value ? " " + value.dump() : ""), schema);
+    Tell(KindText(value) + (with_value ? " " + value.dump() : ""),
+         path_.empty() ? TypeText(schema) : MemberText(*structure_, path_, schema));
   }
 
-  void Tell(const std::string& value, const Schema& schema) {
-    if (path_.empty()) {
-      fault_ = "json: cannot unmarshal " + value + " into Go value of type " + TypeText(schema);
+  void Tell(const std::string& value, const std::string& type) {
+    if (path_.empty() || decoder_ == Decoder::kTree) {
+      fault_ = "json: cannot unmarshal " + value + " into Go value of type " + type;
       return;
     }
     const std::string name = structure_->name.substr(structure_->name.rfind('.') + 1);
     fault_ = "json: cannot unmarshal " + value + " into Go struct field " + name + "." + path_ +
-             " of type " + MemberText(*structure_, path_, schema);
+             " of type " + type;
   }
 
   void Visit(const Schema& schema, const Json& value) {
@@ -170,7 +205,7 @@ class TypeChecker {
       if (property == nullptr) continue;
       structure_ = &schema;
       if (!path_.empty()) path_ += '.';
-      path_ += name;
+      path_ += EmbeddingPath(schema, name) + name;
       Visit(*property->schema, member);
       path_.resize(length);
       if (fault_) return;
@@ -203,12 +238,12 @@ class TypeChecker {
   }
 
   void VisitTime(const Schema& schema, const Json& value) {
-    if (!value.is_string()) {
-      fault_ = "json: cannot unmarshal " + KindText(value) + " into Go value of type string";
-      return;
-    }
+    if (!value.is_string()) return Tell(KindText(value), "string");
     const std::string& text = value.get_ref<const std::string&>();
-    if (ParseTime(text) == -1) {
+    if (ParseTime(text) != -1) return;
+    if (const std::string part = TimeRangeFault(text); !part.empty()) {
+      fault_ = "parsing time " + Quoted(text) + ": " + part + " out of range";
+    } else {
       const std::string fraction = schema.wire == Wire::kMicroTime ? ".000000" : "";
       fault_ = "parsing time " + Quoted(text) + " as \"2006-01-02T15:04:05" + fraction +
                "Z07:00\": cannot parse " + Quoted(text) + " as \"2006\"";
@@ -231,10 +266,9 @@ class TypeChecker {
         value.get<std::int64_t>() <= INT32_MAX) {
       return;
     }
-    fault_ = "json: cannot unmarshal " +
-             (value.is_number() ? "number " + value.dump() : KindText(value)) +
-             " into Go value of type " +
-             (value.is_number() && schema.wire == Wire::kIntOrString ? "int32" : "string");
+    const bool either = schema.wire == Wire::kIntOrString;
+    Tell(either && value.is_number() ? "number " + value.dump() : KindText(value),
+         either ? "int32" : "string");
   }
 
   const Decoder decoder_;
@@ -248,8 +282,8 @@ std::optional<std::string> CheckMetadataTypes(const Schema& schema, const Json& 
                                               const std::string& path) {
   if (schema.is_object_meta) {
     auto fault = TypeChecker(Decoder::kJson).Run(schema, value);
-    if (!fault) return std::nullopt;
-    return path + ": Invalid value: " + CutText(DumpJson(value), limits::kProblemValueBytes) + ": " +
+    if (!fault || path == "metadata") return fault;  // the object's own is read by itself
+    return path + ": Invalid value: " + CutText(GoJson(value), limits::kProblemValueBytes) + ": " +
            *fault;
   }
   if (value.is_array() && schema.items != nullptr) {
@@ -259,6 +293,12 @@ std::optional<std::string> CheckMetadataTypes(const Schema& schema, const Json& 
     }
   }
   if (!value.is_object()) return std::nullopt;
+  for (const char* name : {"apiVersion", "kind"}) {
+    const Json* text = schema.embedded_resource ? Find(value, {name}) : nullptr;
+    if (text == nullptr || text->is_string()) continue;
+    return MemberPath(path, name) + ": Invalid value: " +
+           CutText(GoJson(*text), limits::kProblemValueBytes) + ": must be a string";
+  }
   for (const auto& [name, member] : value.items()) {
     const Property* property = schema.Find(name);
     const Schema* child = property != nullptr ? property->schema : schema.additional;

@@ -140,7 +140,9 @@ Response Refusal(int code, std::size_t body_limit) {
     case 413:
       return ErrorResponse(RequestTooLarge("limit is " + std::to_string(body_limit)));
     case 405:
-      return ErrorResponse(Status(Reason::kMethodNotAllowed, "the method is not known"));
+      return ErrorResponse(
+          Status(Reason::kMethodNotAllowed,
+                 "the server does not allow this method on the requested resource"));
     case 414:
     case 431:
       return ErrorResponse(Status(Reason::kBadRequest, code, "the request's head is too long"));

@@ -53,9 +53,11 @@ std::int64_t ParseTime(std::string_view text) {
                   &second, &used) != 6) {
     return -1;
   }
-  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60) {
-    return -1;
-  }
+  if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 60) return -1;
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!date.ok()) return -1;
   std::size_t at = static_cast<std::size_t>(used);
   if (at < copy.size() && copy[at] == '.') {
     std::size_t digits = at + 1;

@@ -303,7 +303,8 @@ Result<FieldSelector> FieldSelector::Parse(std::string_view text) {
     const char next = i + 1 < text.size() ? text[i + 1] : '\0';
     if (c == '\\') {
       if (next != '\\' && next != ',' && next != '=') {
-        return BadRequest("invalid field selector: invalid escape sequence");
+        return BadRequest("invalid field selector: invalid escape sequence: " +
+                          std::string(text.substr(i, 2)));
       }
       *target += next;
       ++i;
@@ -315,7 +316,7 @@ Result<FieldSelector> FieldSelector::Parse(std::string_view text) {
       if (next == '=') ++i;
       target = &value;
     } else if (have_operator && c == '=') {
-      return BadRequest("invalid field selector: unescaped '='");
+      return BadRequest("invalid field selector: unescaped character in value: 61");
     } else {
       *target += c;
     }

@@ -300,7 +300,7 @@ Cause TypeInvalid(std::string field, std::string rendered_value, std::string det
 
 Cause TooMany(std::string field, std::size_t actual, std::size_t max_items) {
   return FieldCause("FieldValueTooMany", "Too many", std::move(field), std::to_string(actual),
-                    "must have at most " + std::to_string(max_items) + " items");
+                    "must have at most " + std::to_string(max_items) + (max_items == 1 ? " item" : " items"));
 }
 
 std::string Quoted(std::string_view text) {
