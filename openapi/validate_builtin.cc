@@ -65,7 +65,7 @@ constexpr std::array<KindRow, 66> kKinds = {{
     {"storage.k8s.io", "CSINode", CheckCsiNode},
     {"storage.k8s.io", "CSIStorageCapacity", CheckStorageCapacity},
     {"storage.k8s.io", "VolumeAttachment", CheckVolumeAttachment},
-    {"", "Node", CheckNodeChange},
+    {"", "Node", CheckNode},
     {"apps", "ControllerRevision", CheckRevision},
     {"node.k8s.io", "RuntimeClass", CheckRuntimeClass},
     {"networking.k8s.io", "IngressClass", CheckIngressClass},
@@ -87,9 +87,10 @@ constexpr std::array<KindRow, 66> kKinds = {{
 }};
 
 // Kinds whose checks say all that is wrong, in an order of their own.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kSelfContained = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kSelfContained = {{
     {"certificates.k8s.io", "CertificateSigningRequest"},
     {"", "Endpoints"},
+    {"", "Node"},
     {"discovery.k8s.io", "EndpointSlice"},
     {"policy", "PodDisruptionBudget"},
     {"", "ResourceQuota"},

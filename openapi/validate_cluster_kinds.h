@@ -12,7 +12,7 @@ void CheckPrefixedPath(const BuiltinCheck& check, const std::string& text, const
 // A spec that no update may change.
 void CheckFixedSpec(const BuiltinCheck& check);
 
-void CheckNodeChange(const BuiltinCheck& check);
+void CheckNode(const BuiltinCheck& check);
 void CheckRevision(const BuiltinCheck& check);
 void CheckRuntimeClass(const BuiltinCheck& check);
 void CheckIngressClass(const BuiltinCheck& check);
