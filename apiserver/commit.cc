@@ -100,7 +100,8 @@ Result<void> Validate(Call& call, const Json& object, const Json* live) {
     }
     return Ok();
   }
-  return Invalid(call.type->gvk.kind, call.type->gvk.group, StringAt(object, {"metadata", "name"}),
+  // Kinds of two groups are known by the one they are kept in.
+  return Invalid(call.type->gvk.kind, call.type->stored_as.group, StringAt(object, {"metadata", "name"}),
                  std::move(causes));
 }
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "openapi/json_syntax.h"
 #include "storage/object/json.h"
 
 namespace mailroom::apiserver {
 
-// What encoding/json says about a text that is not JSON; "" when it is well-formed.
-std::string JsonSyntaxProblem(std::string_view text);
+using openapi::JsonSyntaxProblem;
 
 // `map[a:map[b:1] c:[x y]]`
 std::string PrintedMap(const Json& value);

@@ -34,7 +34,11 @@ Result<void> PrepareNamespace(Call& call, Json& object, const Json* live) {
   const std::string name = StringAt(object, {"metadata", "name"});
   if (!name.empty()) Set(object, {"metadata", "labels", "kubernetes.io/metadata.name"}, name);
   if (live == nullptr) {
-    Set(object, {"spec", "finalizers"}, Json::array({"kubernetes"}));
+    auto finalizers = StringsAt(object, {"spec", "finalizers"});
+    if (std::find(finalizers.begin(), finalizers.end(), "kubernetes") == finalizers.end()) {
+      finalizers.emplace_back("kubernetes");
+    }
+    Set(object, {"spec", "finalizers"}, finalizers);
     Set(object, {"status"}, {{"phase", "Active"}});
   } else if (call.info.subresource != "finalize") {
     const Json* finalizers = Find(*live, {"spec", "finalizers"});

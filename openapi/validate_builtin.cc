@@ -66,7 +66,7 @@ constexpr std::array<KindRow, 68> kKinds = {{
     {"storage.k8s.io", "CSINode", CheckCsiNode},
     {"storage.k8s.io", "CSIStorageCapacity", CheckStorageCapacity},
     {"storage.k8s.io", "VolumeAttachment", CheckVolumeAttachment},
-    {"", "Node", CheckNodeChange},
+    {"", "Node", CheckNode},
     {"apps", "ControllerRevision", CheckRevision},
     {"node.k8s.io", "RuntimeClass", CheckRuntimeClass},
     {"networking.k8s.io", "IngressClass", CheckIngressClass},
@@ -91,9 +91,10 @@ constexpr std::array<KindRow, 68> kKinds = {{
 }};
 
 // Kinds whose checks say all that is wrong, in an order of their own.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSelfContained = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSelfContained = {{
     {"certificates.k8s.io", "CertificateSigningRequest"},
     {"", "Endpoints"},
+    {"", "Node"},
     {"discovery.k8s.io", "EndpointSlice"},
     {"policy", "PodDisruptionBudget"},
     {"", "ResourceQuota"},

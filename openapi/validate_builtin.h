@@ -14,6 +14,8 @@
 
 namespace mailroom::openapi {
 
+// Where faults of no member in particular are.
+inline constexpr const char* kWholeObject = "[]";
 // One object under check; errors are collected in it.
 struct BuiltinCheck {
   const Json& object;

@@ -65,18 +65,6 @@ void CheckPrefixedPath(const BuiltinCheck& check, const std::string& text, const
                 "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')");
 }
 
-void CheckNodeChange(const BuiltinCheck& check) {
-  if (check.old == nullptr) return;
-  const Json& before = ArrayAt(*check.old, {"spec", "podCIDRs"});
-  if (!before.empty() && ArrayAt(check.object, {"spec", "podCIDRs"}) != before) {
-    check.Forbidden("spec.podCIDRs", "node updates may not change podCIDR except from \"\" to valid");
-  }
-  const std::string id = StringAt(*check.old, {"spec", "providerID"});
-  if (!id.empty() && StringAt(check.object, {"spec", "providerID"}) != id) {
-    check.Forbidden("spec.providerID", "node updates may not change providerID except from \"\" to valid");
-  }
-}
-
 void CheckRevision(const BuiltinCheck& check) {
   check.NonNegative({"revision"});
   const Json* data = Find(check.object, {"data"});

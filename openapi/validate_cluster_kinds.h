@@ -9,7 +9,7 @@ namespace mailroom::openapi {
 // `example.com/path`
 void CheckPrefixedPath(const BuiltinCheck& check, const std::string& text, const std::string& field);
 
-void CheckNodeChange(const BuiltinCheck& check);
+void CheckNode(const BuiltinCheck& check);
 void CheckRevision(const BuiltinCheck& check);
 void CheckRuntimeClass(const BuiltinCheck& check);
 void CheckIngressClass(const BuiltinCheck& check);

@@ -1,5 +1,6 @@
 // ConfigMaps and Secrets.
 #include "openapi/base64.h"
+#include "openapi/json_syntax.h"
 #include "openapi/validate_builtin.h"
 #include "openapi/validate_names.h"
 #include "storage/object/limits.h"
@@ -49,11 +50,8 @@ void CheckSecretType(const BuiltinCheck& check) {
   auto want_json = [&](const std::string& key) {
     want(key);
     if (!data.contains(key)) return;
-    const auto text = DecodeBase64(StringAt(data, {key}));
-    auto parsed = ParseJson(text.value_or(""));
-    if (parsed.ok() && parsed->is_object()) return;
-    check.Invalid("data[" + key + "]", "<secret contents redacted>",
-                  parsed.ok() ? "must be a JSON object" : "invalid JSON");
+    const std::string why = JsonObjectProblem(DecodeBase64(StringAt(data, {key})).value_or(""));
+    if (!why.empty()) check.Invalid("data[" + key + "]", "<secret contents redacted>", why);
   };
   if (type == "kubernetes.io/service-account-token") {
     const std::string key = "kubernetes.io/service-account.name";
@@ -93,7 +91,7 @@ void CheckConfigMap(const BuiltinCheck& check) {
   }
   CheckKeys(check, "binaryData");
   for (const Json& value : binary) bytes += DecodedBytes(value);
-  if (bytes > limits::kConfigBytes) check.causes.push_back(TooLong("", limits::kConfigBytes));
+  if (bytes > limits::kConfigBytes) check.causes.push_back(TooLong(kWholeObject, limits::kConfigBytes));
 }
 
 void CheckSecret(const BuiltinCheck& check) {

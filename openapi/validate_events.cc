@@ -1,6 +1,7 @@
 // Events of both groups. They share storage and rules; only member names differ.
 #include "openapi/validate_builtin.h"
 #include "openapi/validate_names.h"
+#include "openapi/validate_shown.h"
 
 namespace mailroom::openapi {
 namespace {
@@ -55,6 +56,29 @@ void CheckSeries(const BuiltinCheck& check) {
   }
 }
 
+// Members that do not change, by the names they have in the core group.
+constexpr std::pair<const char*, const char*> kFixed[] = {
+    {"reason", "reason"},
+    {"note", "message"},
+    {"deprecatedSource", "source"},
+    {"deprecatedFirstTimestamp", "firstTimestamp"},
+    {"deprecatedLastTimestamp", "lastTimestamp"},
+    {"deprecatedCount", "count"},
+    {"reason", "reason"},
+    {"type", "type"},
+    {"eventTime", "eventTime"},
+    {"action", "action"},
+    {"related", "related"},
+    {"reportingController", "reportingController"},
+    {"reportingInstance", "reportingInstance"},
+};
+
+void CheckReference(const BuiltinCheck& check, std::string_view member, const std::string& field) {
+  const std::string now = ShownReference(Find(check.object, {member}));
+  if (now == ShownReference(Find(*check.old, {member}))) return;
+  check.causes.push_back(InvalidValue(field, now, "field is immutable"));
+}
+
 }  // namespace
 
 void CheckCoreEvent(const BuiltinCheck& check) { CheckEvent(check, kCore); }
@@ -65,9 +89,13 @@ void CheckNewEvent(const BuiltinCheck& check) {
     const Json* now = Find(check.object, {"series"});
     const Json* before = Find(*check.old, {"series"});
     if (now != nullptr && (before == nullptr || *now != *before)) CheckSeries(check);
-    for (const char* member : {"regarding", "reason", "note", "type", "eventTime", "action",
-                               "related", "reportingController", "reportingInstance"}) {
-      check.Immutable({member});
+    CheckReference(check, "regarding", "involvedObject");
+    for (const auto& [member, field] : kFixed) {
+      if (std::string_view(field) == "related") {
+        CheckReference(check, member, field);
+      } else {
+        CheckImmutable(check.causes, field, Find(check.object, {member}), Find(*check.old, {member}));
+      }
     }
     return;
   }

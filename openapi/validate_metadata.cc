@@ -24,9 +24,10 @@ Complaints CheckAddressName(std::string_view name) {
 }
 
 // Kinds whose names are not DNS-1123 subdomains.
-constexpr std::array<NameRule, 11> kNameRules = {{
+constexpr std::array<NameRule, 12> kNameRules = {{
     {"", "Namespace", CheckLabel},
     {"", "Service", CheckLabel},
+    {"", "Event", CheckPathSegment},
     {"apps", "StatefulSet", CheckLabel},
     {"apiregistration.k8s.io", "APIService", CheckPathSegment},
     {"rbac.authorization.k8s.io", "Role", CheckPathSegment},
@@ -144,6 +145,7 @@ void CheckOwners(const Json& object, Causes& causes) {
 // The kinds whose finalizers must be standard or qualified: those of Kubernetes proper.
 bool WantsKubeFinalizers(const ResourceType& type) {
   const std::string& group = type.gvk.group;
+  if (group.empty() && type.gvk.kind == "Event") return false;  // nobody looks at them
   return type.builtin && group != "apiextensions.k8s.io" && group != "apiregistration.k8s.io" &&
          group != "admissionregistration.k8s.io" &&
          (group.find('.') == std::string::npos || group.ends_with(".k8s.io"));

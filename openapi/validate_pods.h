@@ -29,8 +29,6 @@ struct PodCheck {
   bool HostUsers() const { return BoolAt(spec, {"hostUsers"}, true); }
 };
 
-// Where faults of no member in particular are.
-inline constexpr const char* kWholeObject = "[]";
 // `path[i]`
 std::string Indexed(const std::string& path, std::size_t i);
 

@@ -31,15 +31,28 @@ void CheckServiceStatus(const BuiltinCheck& check) {
   }
 }
 
+// The phase of a namespace follows from its deletion.
+void CheckPhase(const BuiltinCheck& check) {
+  const std::string phase = StringAt(check.object, {"status", "phase"});
+  const bool deleted = !StringAt(check.object, {"metadata", "deletionTimestamp"}).empty();
+  if (phase == (deleted ? "Terminating" : "Active")) return;
+  check.Invalid("status.Phase", phase,
+                deleted ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+                        : "may only be 'Active' if `deletionTimestamp` is empty");
+}
+
 }  // namespace
 
 void CheckNamespaceObject(const BuiltinCheck& check) {
+  if (check.subresource == "status") return CheckPhase(check);
   const auto finalizers = StringsAt(check.object, {"spec", "finalizers"});
   for (std::size_t i = 0; i < finalizers.size(); ++i) {
-    const std::string field = "spec.finalizers[" + std::to_string(i) + "]";
+    const std::string field =
+        check.subresource == "finalize" ? ElementPath("spec.finalizers", i) : "spec.finalizers";
     const std::string& name = finalizers[i];
     AddInvalid(check.causes, field, name, CheckQualifiedName(name));
-    if (name.find('/') == std::string::npos && name != "kubernetes" && name != "orphan") {
+    if (name.find('/') == std::string::npos && name != "kubernetes" && name != "orphan" &&
+        name != "foregroundDeletion") {
       check.Invalid(field, name,
                     "name is neither a standard finalizer name nor is it fully qualified");
     }

@@ -104,4 +104,26 @@ std::string ShownClaim(const Json& claim) {
                  {"ResourceClaimTemplateName", Value(claim, "resourceClaimTemplateName")}});
 }
 
+std::string ShownTaint(const Json& taint) {
+  return Braced({{"Key", Text(taint, "key")},
+                 {"Value", Text(taint, "value")},
+                 {"Effect", Text(taint, "effect")},
+                 {"TimeAdded", Value(taint, "timeAdded")}});
+}
+
+std::string ShownAddress(const Json& address) {
+  return Braced({{"Type", Text(address, "type")}, {"Address", Text(address, "address")}});
+}
+
+std::string ShownReference(const Json* reference) {
+  if (reference == nullptr) return "null";
+  return Braced({{"Kind", Text(*reference, "kind")},
+                 {"Namespace", Text(*reference, "namespace")},
+                 {"Name", Text(*reference, "name")},
+                 {"UID", Text(*reference, "uid")},
+                 {"APIVersion", Text(*reference, "apiVersion")},
+                 {"ResourceVersion", Text(*reference, "resourceVersion")},
+                 {"FieldPath", Text(*reference, "fieldPath")}});
+}
+
 }  // namespace mailroom::openapi

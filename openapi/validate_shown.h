@@ -1,4 +1,4 @@
-// Parts of pods as field errors show them: by the names that kube-apiserver has for their members
+// Parts of pods and their like as field errors show them: by the names that kube-apiserver has for their members
 // itself, each with a value. Pure functions; any thread.
 #pragma once
 
@@ -15,5 +15,9 @@ std::string ShownClaim(const Json& claim);  // a resource claim of a pod
 // One term of a selector of nodes, and a list of them; an empty one is null.
 std::string ShownTerm(const Json& term);
 std::string ShownTerms(const Json& terms);
+std::string ShownTaint(const Json& taint);
+std::string ShownAddress(const Json& address);  // of a node
+// A reference to any object; null is null.
+std::string ShownReference(const Json* reference);
 
 }  // namespace mailroom::openapi

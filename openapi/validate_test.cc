@@ -317,6 +317,9 @@ TEST(Validate, NamesWrongTypesOfBuiltins) {
        "quantities must match the regular expression "
        "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"},
       {{"", "v1", "Pod"},
+       "{spec: {containers: [{resources: {limits: {cpu: 1K}}}]}}",
+       "unable to parse quantity's suffix"},
+      {{"", "v1", "Pod"},
        "{spec: {containers: [{imagePullPolicy: 1}]}}",
        "json: cannot unmarshal number into Go struct field "
        "Container.spec.containers.imagePullPolicy "

@@ -6,6 +6,7 @@
 #include "openapi/normalize_quantity.h"
 #include "openapi/validate.h"
 #include "openapi/validate_names.h"
+#include "openapi/validate_schema.h"
 #include "storage/object/clock.h"
 #include "storage/object/json_path.h"
 
@@ -252,7 +253,13 @@ class TypeChecker {
 
   void VisitQuantity(const Json& value) {
     if (value.is_number()) return;
-    if (value.is_string() && IsQuantity(value.get_ref<const std::string&>())) return;
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    if (IsQuantity(text)) return;
+    if (!text.empty() &&
+        MatchesPattern("^[+-]?[0-9]*(\\.[0-9]*)?[eEinumkKMGTP]*[-+]?[0-9]*$", text)) {
+      fault_ = "unable to parse quantity's suffix";
+      return;
+    }
     fault_ =
         "quantities must match the regular expression "
         "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";

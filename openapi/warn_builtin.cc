@@ -275,6 +275,8 @@ void OfStorageClass(const Subject& subject) {
   }
 }
 
+void OfSecret(const Subject& subject) { WarnAboutKeyPair(subject.object, subject.warnings); }
+
 std::string Managed(const Subject& subject, const char* label) {
   return StringAt(subject.object, {"metadata", "labels", label});
 }
@@ -472,6 +474,7 @@ void WarnAboutBuiltin(const ResourceType& type, const Json& object, const Json* 
       {{"discovery.k8s.io", "endpointslices"}, OfSlice},
       {{"", "endpoints"}, OfEndpoints},
       {{"", "resourcequotas"}, OfQuota},
+      {{"", "secrets"}, OfSecret},
       {{"storage.k8s.io", "csidrivers"}, OfDriver},
       {{"storage.k8s.io", "csistoragecapacities"}, OfStorageCapacity},
       {{"resource.k8s.io", "resourceslices"}, OfDeviceSlice},

@@ -21,6 +21,8 @@ void WarnAboutStatus(const ResourceType& type, const Json& object, Warnings& war
 
 // A pod (`path` is "") or a pod template that stands at `path`.
 void WarnAboutPod(const Json& pod, const std::string& path, Warnings& warnings);
+// A secret for TLS whose certificate and key do not go together.
+void WarnAboutKeyPair(const Json& secret, Warnings& warnings);
 // Volumes whose files would lie over each other.
 void WarnAboutOverlaps(const Json& volumes, Warnings& warnings);
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "openapi/base64.h"
 #include "openapi/catalog.h"
 #include "openapi/validate.h"
 #include "storage/object/json_path.h"
@@ -217,6 +218,46 @@ TEST(Warnings, AreGivenForOtherKinds) {
          {{"spec", {{"tokenRequests", {{{"audience", "a"}, {"expirationSeconds", 600}}}}}}}),
       (Texts{"spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set "
              "to true to prevent possible logging of tokens in volume attributes"}));
+}
+
+TEST(Warnings, CertificatesFitTheirKeys) {
+  constexpr const char* kCertificate =
+      "-----BEGIN CERTIFICATE-----\n"
+      "MIIBbjCCARWgAwIBAgIUFxa5jqitCLSQvbPeNgvm3HjVWmMwCgYIKoZIzj0EAwIw\n"
+      "DDEKMAgGA1UEAwwBYTAgFw0yNjExMTkxODM0MjJaGA8yMTI2MTAyNjE4MzQyMlow\n"
+      "DDEKMAgGA1UEAwwBYTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABAqtaHYEiCKs\n"
+      "jH2qjMIk2OKjTauqqWgo3diab23zE8dmrhBkcfTeyivbHTIAgjGibmzTlvSWBQiH\n"
+      "GiE4JswYS/yjUzBRMB0GA1UdDgQWBBQ+olICUwPLsaiaF5y4Tpex/57b4jAfBgNV\n"
+      "HSMEGDAWgBQ+olICUwPLsaiaF5y4Tpex/57b4jAPBgNVHRMBAf8EBTADAQH/MAoG\n"
+      "CCqGSM49BAMCA0cAMEQCIA9V2FAAlS4ZgHpmvXEBNy3cM5Qor1A0iykloVDcOtiB\n"
+      "AiA/my+ai3V7uNWJL/IHyNbTTH+pelfXFibFth9DZ62Mlg==\n"
+      "-----END CERTIFICATE-----\n";
+  constexpr const char* kKey =
+      "-----BEGIN PRIVATE KEY-----\n"
+      "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgQB64dqdstiPGPE4B\n"
+      "Hxfoqpjk8EhQ0m9DB9T3qqDVLM+hRANCAAQKrWh2BIgirIx9qozCJNjio02rqqlo\n"
+      "KN3Ymm9t8xPHZq4QZHH03sor2x0yAIIxom5s05b0lgUIhxohOCbMGEv8\n"
+      "-----END PRIVATE KEY-----\n";
+  constexpr const char* kOther =
+      "-----BEGIN PRIVATE KEY-----\n"
+      "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgMI7THznMkBDYLYri\n"
+      "jxgnThV1l8WYqsWiPAPQ7igtMAqhRANCAASbiTGy9+5wWaXSRAs8v0cZBHUu4KEV\n"
+      "Rs2YW36Jgt/u0J1Nab3USb/EFxSpAUg6KHEhoy5SfCpMpS1TAV+UGbKj\n"
+      "-----END PRIVATE KEY-----\n";
+  const auto of = [](const std::string& certificate, const std::string& key) {
+    return Of("", "secrets",
+              {{"type", "kubernetes.io/tls"},
+               {"data", {{"tls.crt", EncodeBase64(certificate)}, {"tls.key", EncodeBase64(key)}}}});
+  };
+  EXPECT_EQ(of(kCertificate, kKey), Texts());
+  EXPECT_EQ(of(kCertificate, kOther), (Texts{"tls: private key does not match public key"}));
+  EXPECT_EQ(of("", ""), (Texts{"tls: failed to find any PEM data in certificate input"}));
+  EXPECT_EQ(of(kCertificate, ""), (Texts{"tls: failed to find any PEM data in key input"}));
+  EXPECT_EQ(of(kKey, kKey),
+            (Texts{"tls: failed to find certificate PEM data in certificate input, but did find a "
+                   "private key; PEM inputs may have been switched"}));
+  EXPECT_EQ(of(kCertificate, kCertificate),
+            (Texts{"tls: found a certificate rather than a key in the PEM for the private key"}));
 }
 
 TEST(Warnings, LookAtEveryAddress) {
