@@ -22,6 +22,13 @@ class Payload : public testing::TestWithParam<const char*> {
     EXPECT_EQ(made.code, 201) << made.text;
     return hub_.Get(prefix_ + collection + "/" + StringAt(object, {"metadata", "name"})).body;
   }
+  // What is left of what was stored under that name.
+  Json Replace(const std::string& collection, const Json& object) {
+    const std::string path = prefix_ + collection + "/" + StringAt(object, {"metadata", "name"});
+    const auto put = hub_.Do("PUT", path, object);
+    EXPECT_EQ(put.code, 200) << put.text;
+    return hub_.Get(path).body;
+  }
   TestHub hub_;
   const std::string prefix_;
 };
@@ -52,6 +59,11 @@ TEST_P(Payload, ServicesGetNoAddresses) {
   Json chosen = Service("chosen", {{"type", "NodePort"}});
   chosen["spec"]["ports"][0]["nodePort"] = 30'080;
   EXPECT_EQ(Make(services, chosen)["spec"]["ports"][0]["nodePort"], 30'080);
+  // Nobody has allocated it, so it goes with the next update.
+  const Json plain = Replace(services, Service("headless", Json::object()));
+  EXPECT_EQ(Find(plain, {"spec", "clusterIP"}), nullptr) << DumpJson(plain);
+  const Json freed = Replace(services, Service("chosen", {{"type", "NodePort"}}));
+  EXPECT_FALSE(freed["spec"]["ports"][0].contains("nodePort")) << DumpJson(freed);
 }
 
 TEST_P(Payload, JobsGetNoSelector) {
