@@ -102,6 +102,29 @@ TEST_P(Payload, PodsAndClaimsAreNotPlaced) {
   EXPECT_EQ(Find(claim, {"spec", "volumeName"}), nullptr);
 }
 
+// Where its data comes from is for the cluster to make sense of.
+TEST_P(Payload, ClaimsSayWhatTheirAuthorSaid) {
+  const std::string claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+  auto claim = [](const char* name, const char* member, const Json& source) {
+    return Json{{"metadata", {{"name", name}}},
+                {"spec",
+                 {{"accessModes", {"ReadWriteOnce"}},
+                  {"resources", {{"requests", {{"storage", "1Gi"}}}}},
+                  {member, source}}}};
+  };
+  const Json near = {{"kind", "PersistentVolumeClaim"}, {"name", "o"}};
+  const Json old = claim("old", "dataSource", near);
+  EXPECT_EQ(StringAt(Make(claims, old), {"spec", "dataSource", "name"}), "o");
+  EXPECT_EQ(Find(Replace(claims, old), {"spec", "dataSourceRef"}), nullptr);
+  Json far = near;
+  far["namespace"] = "q";
+  const Json ref = claim("ref", "dataSourceRef", far);
+  EXPECT_EQ(StringAt(Make(claims, ref), {"spec", "dataSourceRef", "namespace"}), "q");
+  const Json kept = Replace(claims, ref);
+  EXPECT_EQ(StringAt(kept, {"spec", "dataSourceRef", "namespace"}), "q") << DumpJson(kept);
+  EXPECT_EQ(Find(kept, {"spec", "dataSource"}), nullptr) << DumpJson(kept);
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, Payload, testing::Values("wds", "mailbox"),
                          [](const auto& type) { return std::string(type.param); });
 
