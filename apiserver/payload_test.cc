@@ -125,6 +125,18 @@ TEST_P(Payload, ClaimsSayWhatTheirAuthorSaid) {
   EXPECT_EQ(Find(kept, {"spec", "dataSource"}), nullptr) << DumpJson(kept);
 }
 
+TEST_P(Payload, DevicesMayBeAskedForInAnyNamespace) {
+  const Json spec = {{"devices",
+                      {{"requests",
+                        {{{"name", "a"},
+                          {"exactly", {{"deviceClassName", "c"}, {"adminAccess", true}}}}}}}}};
+  const std::string devices = "/apis/resource.k8s.io/v1/namespaces/default/";
+  const Json claim = Make(devices + "resourceclaims", {{"metadata", {{"name", "c"}}}, {"spec", spec}});
+  EXPECT_EQ(claim["spec"]["devices"]["requests"][0]["exactly"]["adminAccess"], true);
+  Make(devices + "resourceclaimtemplates",
+       {{"metadata", {{"name", "t"}}}, {"spec", {{"spec", spec}}}});
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, Payload, testing::Values("wds", "mailbox"),
                          [](const auto& type) { return std::string(type.param); });
 
