@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "openapi/catalog.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::apiserver {
@@ -46,12 +47,14 @@ void FillClaim(Call& call, Json& object, const Json* live) {
   Json* spec = Find(object, {"spec"});
   if (spec == nullptr || !spec->is_object() || call.info.subresource == "status") return;
   const Json* before = live == nullptr ? nullptr : Find(*live, {"spec"});
-  if (!StringAt(*spec, {kNew, "namespace"}).empty() && !Has(before, kNew)) spec->erase(kNew);
+  const bool acted_on = openapi::PolicyIsLive(call.workspace.type);
+  // A feature that is off here; where claims are payload, the cluster they go to may have it.
+  if (acted_on && !StringAt(*spec, {kNew, "namespace"}).empty() && !Has(before, kNew)) spec->erase(kNew);
   if (!Has(before, kOld) && !Has(before, kNew) && !Has(spec, kNew) && Has(spec, kOld) &&
       !IsClassic((*spec)[kOld])) {
     spec->erase(kOld);
   }
-  Mirror(*spec);
+  if (acted_on) Mirror(*spec);
   if (before == nullptr) return;
   // A claim stored with one of the two stays so, for its spec may not change.
   Json mirrored = *before;

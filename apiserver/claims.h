@@ -6,8 +6,8 @@
 
 namespace mailroom::apiserver {
 
-// KindRules::fill: dataSource and dataSourceRef say the same where either can; what only the newer
-// one may name is forgotten in the older one.
+// KindRules::settle: where claims are acted on, dataSource and dataSourceRef say the same if either
+// can; what only the newer one may name is forgotten in the older one.
 void FillClaim(Call& call, Json& object, const Json* live);
 // The same for claims of a StatefulSet, whose sources stay as they were stored.
 void FillClaimTemplates(Call& call, Json& object, const Json* live);

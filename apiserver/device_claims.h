@@ -1,5 +1,5 @@
 // ResourceClaims: who may allocate devices to one and tell how they are, and in which namespaces the
-// devices of others may be administered.
+// devices of others may be administered. Asked where policies are live.
 #pragma once
 
 #include <vector>

@@ -2,6 +2,7 @@
 // administered.
 #include <gtest/gtest.h>
 
+#include "apiserver/auth/user.h"
 #include "storage/object/json_path.h"
 #include "test/support/test_hub.h"
 
@@ -128,6 +129,34 @@ TEST_F(DeviceClaims, NamespacesAreOpenToAdministration) {
   ASSERT_EQ(hub.Do("PATCH", kCluster + "/api/v1/namespaces/default", label, "application/merge-patch+json").code,
             200);
   EXPECT_EQ(hub.Do("PUT", status, With({{"allocation", Allocated(true)}})).code, 200);
+}
+
+// It allocates nothing: it reports what its cluster has allocated, which may have been something else
+// when it last could.
+TEST_F(DeviceClaims, ASyncerReportsWhatIsAllocated) {
+  const std::string mailbox = "its1-mb-1";
+  const std::string claims = hub.NewWorkspace(mailbox, "mailbox") +
+                             "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
+  const auto made = hub.Do("POST", claims, Claim("a"));
+  ASSERT_EQ(made.code, 201) << made.text;
+  Json claim = made.body;
+  Erase(claim, {"metadata", "resourceVersion"});
+  for (const char* device : {"e", "f"}) {
+    Json allocation = Allocated(true), told = kDevice;
+    allocation["devices"]["results"][0]["device"] = told["device"] = device;
+    Set(claim, {"status"}, {{"allocation", allocation}, {"devices", Json::array({told})}});
+    Request request;
+    request.method = "PUT";
+    request.path = claims + "/a/status";
+    request.peer.common_name = std::string(apiserver::kSyncerPrefix) + mailbox;
+    request.peer.organizations = {std::string(apiserver::kSyncers)};
+    request.body = DumpJson(claim);
+    request.headers.Add("content-type", "application/json");
+    const auto reported = hub.Send(std::move(request));
+    EXPECT_EQ(reported.code, 200) << reported.text;
+    EXPECT_EQ(reported.body["status"]["allocation"], allocation);
+    EXPECT_EQ(StringAt(reported.body["status"]["devices"][0], {"device"}), device);
+  }
 }
 
 }  // namespace

@@ -320,6 +320,7 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     claims.prepare = PrepareDeviceClaim;
     claims.validate = ValidateDeviceClaim;
     claims.validates_first = true;
+    claims.retold = true;
     KindRules& claim_templates = rules[{"resource.k8s.io", "resourceclaimtemplates"}];
     claim_templates.validate = ValidateDeviceClaimTemplate;
     claim_templates.validates_first = true;

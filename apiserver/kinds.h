@@ -31,6 +31,7 @@ struct KindRules {
   // Field errors beyond the schema's.
   std::vector<Cause> (*validate)(const Call& call, const Json& object, const Json* live) = nullptr;
   bool validates_first = false;  // these are told before the schema's
+  bool retold = false;           // of payload, a status may be told that could not follow the last one
   // Objects of the kind that are there without being stored, each complete; see implied.h.
   std::vector<Json> (*implied)(const Hub& hub, const WorkspaceView& workspace) = nullptr;
   // Further operations of the transaction that creates or removes the object, the removal being

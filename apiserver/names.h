@@ -12,7 +12,7 @@ Result<void> PrepareIdentity(const Call& call, Json& object);
 // For update and patch: the body must name the object of the URL.
 Result<void> CheckIdentity(const Call& call, Json& object);
 
-// The revision that an object to be created claims to have; what is no number counts as none.
+// The revision that an object claims to have; what is no number counts as none, and so does 0.
 Revision GivenRevision(const Json& object);
 
 bool NeedsName(const Json& object);  // no name, but a generateName

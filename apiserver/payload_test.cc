@@ -22,6 +22,13 @@ class Payload : public testing::TestWithParam<const char*> {
     EXPECT_EQ(made.code, 201) << made.text;
     return hub_.Get(prefix_ + collection + "/" + StringAt(object, {"metadata", "name"})).body;
   }
+  // What is left of what was stored under that name.
+  Json Replace(const std::string& collection, const Json& object) {
+    const std::string path = prefix_ + collection + "/" + StringAt(object, {"metadata", "name"});
+    const auto put = hub_.Do("PUT", path, object);
+    EXPECT_EQ(put.code, 200) << put.text;
+    return hub_.Get(path).body;
+  }
   TestHub hub_;
   const std::string prefix_;
 };
@@ -52,6 +59,11 @@ TEST_P(Payload, ServicesGetNoAddresses) {
   Json chosen = Service("chosen", {{"type", "NodePort"}});
   chosen["spec"]["ports"][0]["nodePort"] = 30'080;
   EXPECT_EQ(Make(services, chosen)["spec"]["ports"][0]["nodePort"], 30'080);
+  // Nobody has allocated it, so it goes with the next update.
+  const Json plain = Replace(services, Service("headless", Json::object()));
+  EXPECT_EQ(Find(plain, {"spec", "clusterIP"}), nullptr) << DumpJson(plain);
+  const Json freed = Replace(services, Service("chosen", {{"type", "NodePort"}}));
+  EXPECT_FALSE(freed["spec"]["ports"][0].contains("nodePort")) << DumpJson(freed);
 }
 
 TEST_P(Payload, JobsGetNoSelector) {
@@ -88,6 +100,41 @@ TEST_P(Payload, PodsAndClaimsAreNotPlaced) {
                              {"resources", {{"requests", {{"storage", "1Gi"}}}}}}}});
   EXPECT_EQ(Find(claim, {"spec", "storageClassName"}), nullptr) << DumpJson(claim);
   EXPECT_EQ(Find(claim, {"spec", "volumeName"}), nullptr);
+}
+
+// Where its data comes from is for the cluster to make sense of.
+TEST_P(Payload, ClaimsSayWhatTheirAuthorSaid) {
+  const std::string claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+  auto claim = [](const char* name, const char* member, const Json& source) {
+    return Json{{"metadata", {{"name", name}}},
+                {"spec",
+                 {{"accessModes", {"ReadWriteOnce"}},
+                  {"resources", {{"requests", {{"storage", "1Gi"}}}}},
+                  {member, source}}}};
+  };
+  const Json near = {{"kind", "PersistentVolumeClaim"}, {"name", "o"}};
+  const Json old = claim("old", "dataSource", near);
+  EXPECT_EQ(StringAt(Make(claims, old), {"spec", "dataSource", "name"}), "o");
+  EXPECT_EQ(Find(Replace(claims, old), {"spec", "dataSourceRef"}), nullptr);
+  Json far = near;
+  far["namespace"] = "q";
+  const Json ref = claim("ref", "dataSourceRef", far);
+  EXPECT_EQ(StringAt(Make(claims, ref), {"spec", "dataSourceRef", "namespace"}), "q");
+  const Json kept = Replace(claims, ref);
+  EXPECT_EQ(StringAt(kept, {"spec", "dataSourceRef", "namespace"}), "q") << DumpJson(kept);
+  EXPECT_EQ(Find(kept, {"spec", "dataSource"}), nullptr) << DumpJson(kept);
+}
+
+TEST_P(Payload, DevicesMayBeAskedForInAnyNamespace) {
+  const Json spec = {{"devices",
+                      {{"requests",
+                        {{{"name", "a"},
+                          {"exactly", {{"deviceClassName", "c"}, {"adminAccess", true}}}}}}}}};
+  const std::string devices = "/apis/resource.k8s.io/v1/namespaces/default/";
+  const Json claim = Make(devices + "resourceclaims", {{"metadata", {{"name", "c"}}}, {"spec", spec}});
+  EXPECT_EQ(claim["spec"]["devices"]["requests"][0]["exactly"]["adminAccess"], true);
+  Make(devices + "resourceclaimtemplates",
+       {{"metadata", {{"name", "t"}}}, {"spec", {{"spec", spec}}}});
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, Payload, testing::Values("wds", "mailbox"),

@@ -6,7 +6,7 @@
 
 namespace mailroom::apiserver {
 
-// KindRules::fill. Where pods are acted on: the condition of those that wait at scheduling gates,
+// KindRules::settle. Where pods are acted on: the condition of those that wait at scheduling gates,
 // selectors with the pod's own labels, profiles of AppArmor that an annotation names.
 void FillPod(Call& call, Json& object, const Json* live);
 

@@ -2,6 +2,7 @@
 
 #include "apiserver/call.h"
 #include "apiserver/go_text.h"
+#include "apiserver/names.h"
 #include "storage/object/clock.h"
 #include "storage/object/json_path.h"
 
@@ -54,7 +55,8 @@ Result<void> CheckPreconditions(const Call& call, const Json& live, const Json& 
     const std::string problem = ParseUintProblem(revision);
     if (!problem.empty()) return Status(Reason::kUnknown, 500, problem);
   }
-  if (!revision.empty() && revision != StringAt(live, {"metadata", "resourceVersion"})) {
+  const Revision given = GivenRevision(object);
+  if (given != Revision() && given != GivenRevision(live)) {
     return Modified(call.type->plural, group, name);
   }
   return CheckDeletionTime(call, live, object);

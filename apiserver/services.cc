@@ -143,8 +143,10 @@ void DropMembersOfOldType(const Json& live, Json& object) {
 
 void SettleService(Call& call, Json& object, const Json* live) {
   if (!call.info.subresource.empty()) return;
-  if (live != nullptr) KeepAllocated(*live, object);
-  if (openapi::PolicyIsLive(call.workspace.type)) FollowAddress(live, object);
+  if (openapi::PolicyIsLive(call.workspace.type)) {
+    if (live != nullptr) KeepAllocated(*live, object);
+    FollowAddress(live, object);
+  }
   if (live != nullptr) DropMembersOfOldType(*live, object);
   if (!HasAddress(object)) Erase(object, {"spec", "internalTrafficPolicy"});
 }

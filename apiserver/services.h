@@ -7,8 +7,9 @@
 
 namespace mailroom::apiserver {
 
-// For KindRules: what an update leaves out, though it is set once and for all, is kept; the list of
-// addresses follows the single one where services are acted on; what the new type has no use for goes.
+// For KindRules: where services are acted on, what an update leaves out, though it is set once and for
+// all, is kept, and the list of addresses follows the single one; elsewhere nothing was allocated, and
+// what is left out is gone. What the new type has no use for goes everywhere.
 void SettleService(Call& call, Json& object, const Json* live);
 
 // Takes out of `object` what its type has no use for and that of `live` had, unless the update changes

@@ -18,8 +18,9 @@ Result<Response> Update(Call& call) {
         TRY(Insert(call, options, {std::move(body.tree), std::move(body.duplicates), false}));
     return RenderObject(call, 201, outcome.object);
   }
-  const bool unconditional = call.type->unconditional_update ||
-                             !StringAt(body.tree, {"metadata", "resourceVersion"}).empty();
+  const std::string revision = StringAt(body.tree, {"metadata", "resourceVersion"});
+  const bool names_one = revision.find_first_not_of('0') != std::string::npos;
+  const bool unconditional = call.type->unconditional_update || names_one;
   const std::string uid = StringAt(body.tree, {"metadata", "uid"});
   const Outcome outcome = TRY(Change(call, options, [&](const Json& live) -> Result<Draft> {
     // Another object of that name is told of first.

@@ -107,6 +107,8 @@ TEST_F(Verbs, UpdateChecksRevisionAndSkipsNoOps) {
   EXPECT_NE(StringAt(stale.body, {"message"}).find("the object has been modified"), std::string::npos);
   Erase(object, {"metadata", "resourceVersion"});
   EXPECT_EQ(hub.Do("PUT", kMaps + "/a", object).code, 200) << "unconditional";
+  Set(object, {"metadata", "resourceVersion"}, "0");
+  EXPECT_EQ(hub.Do("PUT", kMaps + "/a", object).code, 200) << "as if it named none";
   Set(object, {"metadata", "uid"}, "other");
   EXPECT_EQ(hub.Do("PUT", kMaps + "/a", object).code, 409);
 }

@@ -25,6 +25,9 @@ Json Pod(const std::string& name, const Json& spec = Json::object(),
 class ClusterPlugins : public testing::Test {
  protected:
   ClusterPlugins() : hub_("authority"), ws_(hub_.NewWorkspace("c1", "cluster")) {}
+  void SetUp() override {
+    ASSERT_TRUE(Eventually([&] { return hub_.Get(ws_ + kAccounts + "/default").code == 200; }));
+  }
 
   Json Make(const std::string& path, const Json& object) {
     const auto made = hub_.Do("POST", ws_ + path, object);
@@ -201,7 +204,6 @@ TEST_F(ClusterPlugins, MirrorPodsHaveNothingOfTheApi) {
 }
 
 TEST_F(ClusterPlugins, AnyVolumeOfThatNameIsTheTokens) {
-  ASSERT_TRUE(Eventually([&] { return hub_.Get(ws_ + kAccounts + "/default").code == 200; }));
   const Json own = {{{"name", "kube-api-access-a"}, {"emptyDir", Json::object()}},
                     {{"name", "kube-api-access-b"}, {"emptyDir", Json::object()}}};
   const Json pod = Make(kPods, Pod("p", {{"volumes", own}}));

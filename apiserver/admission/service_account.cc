@@ -12,7 +12,7 @@ constexpr const char* kMountPath = "/var/run/secrets/kubernetes.io/serviceaccoun
 constexpr const char* kVolume = "kube-api-access-";
 constexpr std::int64_t kTokenSeconds = 3607;  // as kube-apiserver: an hour, told apart
 constexpr const char* kDefault = "default";
-constexpr std::chrono::milliseconds kDefaultWait{1000};  // for the account of a new namespace
+constexpr std::chrono::milliseconds kDefaultWait{2000};  // for the account of a new namespace
 
 bool IsMirror(const Json& pod) {
   return Find(pod, {"metadata", "annotations", "kubernetes.io/config.mirror"}) != nullptr;
