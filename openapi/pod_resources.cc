@@ -29,6 +29,15 @@ void Add(Json& into, const Json& amounts) {
   Merge(into, amounts, [](const std::string& a, const std::string& b) { return AddQuantities(a, b); });
 }
 
+// Only to what `into` has.
+void AddKnown(Json& into, const Json& amounts) {
+  for (auto& [name, amount] : into.items()) {
+    const auto more = amounts.find(name);
+    if (more == amounts.end() || !amount.is_string()) continue;
+    amount = AddQuantities(amount.get<std::string>(), more->get<std::string>());
+  }
+}
+
 void RaiseTo(Json& into, const Json& amounts) {
   Merge(into, amounts,
         [](const std::string& a, const std::string& b) { return CompareQuantities(b, a) > 0 ? b : a; });
@@ -53,15 +62,13 @@ Json ContainerAmounts(const Json& spec, std::string_view list) {
   const Json* first = Find(spec, {"initContainers"});
   if (first != nullptr && first->is_array()) {
     for (const Json& container : *first) {
+      // Beside a container run the sidecars before it. What only those need is in the sum of all.
       Json running = AmountsOf(container, list);
-      if (StringAt(container, {"restartPolicy"}) == "Always") {
-        Add(together, running);
-        Add(sidecars, running);
-        running = sidecars;
-      } else {
-        Add(running, sidecars);
-      }
+      AddKnown(running, sidecars);
       RaiseTo(before, running);
+      if (StringAt(container, {"restartPolicy"}) != "Always") continue;
+      Add(together, AmountsOf(container, list));
+      Add(sidecars, AmountsOf(container, list));
     }
   }
   RaiseTo(together, before);

@@ -1,5 +1,7 @@
 #include "openapi/policy_expressions.h"
 
+#include <openssl/sha.h>
+
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
@@ -91,8 +93,20 @@ Result<cel::ProgramPtr> CompileOne(const std::string& text, const cel::Environme
   return compiled;
 }
 
-// Programs in use, by scope and text. Those nobody holds any more are swept out when the table
-// has grown.
+bool IsNameByte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// As many bytes for every text.
+std::string DigestOf(std::string_view text) {
+  std::string digest(SHA256_DIGEST_LENGTH, '\0');
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+         reinterpret_cast<unsigned char*>(digest.data()));
+  return digest;
+}
+
+// Programs in use, by the digest of scope and text. Those nobody holds any more are swept out when the
+// table has grown.
 class Programs {
  public:
   Result<cel::ProgramPtr> Get(const std::string& key, const std::string& text,
@@ -141,8 +155,7 @@ const TypePtr& PolicyRequestType() {
 
 PolicyScope::PolicyScope(Params params, Patches patches)
     : params_(params == Params::kGiven), patches_(patches == Patches::kAllowed),
-      object_(Simple(Kind::kDyn)),
-      signature_(std::string(params_ ? "p" : "-") + (patches_ ? "o" : "-")) {}
+      object_(Simple(Kind::kDyn)) {}
 
 void PolicyScope::ShapeObject(TypePtr type) {
   object_ = std::move(type);
@@ -150,11 +163,28 @@ void PolicyScope::ShapeObject(TypePtr type) {
 }
 
 void PolicyScope::Declare(const std::string& name, TypePtr type) {
-  signature_ += "\n" + name + ":" + cel::Display(*type);
-  variables_.push_back({name, name, std::move(type)});
+  std::string digest = DigestOf(cel::Display(*type));
+  variables_.emplace(name, Declared{std::move(type), std::move(digest)});
 }
 
-cel::Environment PolicyScope::Environment() const {
+std::map<std::string_view, const PolicyScope::Declared*> PolicyScope::MentionedIn(
+    std::string_view text) const {
+  std::map<std::string_view, const Declared*> mentioned;
+  for (std::size_t start = 0, end = 0; start < text.size(); start = end + 1) {
+    end = start;
+    while (end < text.size() && IsNameByte(text[end])) ++end;
+    const auto known = variables_.find(text.substr(start, end - start));
+    if (known != variables_.end()) mentioned.emplace(known->first, &known->second);
+  }
+  return mentioned;
+}
+
+cel::Environment PolicyScope::Environment(
+    const std::map<std::string_view, const Declared*>& mentioned) const {
+  std::vector<Field> fields;
+  for (const auto& [name, declared] : mentioned) {
+    fields.push_back({std::string(name), std::string(name), declared->type});
+  }
   cel::Environment environment;
   environment.variables = {
       {"object", object_},
@@ -163,17 +193,25 @@ cel::Environment PolicyScope::Environment() const {
       {"namespaceObject", Simple(Kind::kDyn)},
       {"authorizer", cel::AuthorizerType()},
       {"authorizer.requestResource", cel::ResourceCheckType()},
-      {"variables", MakeObject("kubernetes.variables", variables_)}};
+      {"variables", MakeObject("kubernetes.variables", std::move(fields))}};
   if (params_) environment.variables.push_back({"params", Simple(Kind::kDyn)});
   if (patches_) environment.messages = PatchTypes();
   return environment;
 }
 
 Result<cel::ProgramPtr> PolicyScope::Compile(const std::string& text, PolicyResult result) const {
+  const auto mentioned = MentionedIn(text);
+  const cel::Environment environment = Environment(mentioned);
+  std::string key = std::string(params_ ? "p" : "-") + (patches_ ? "o" : "-");
+  for (const auto& [name, declared] : mentioned) {
+    key += '\n';
+    key += name;
+    key += ':' + declared->digest;
+  }
   // A program for a shape is wanted once, to see whether it compiles.
   cel::ProgramPtr program =
-      shared_ ? TRY(AllPrograms().Get(signature_ + "\n\n" + text, text, Environment()))
-              : TRY(CompileOne(text, Environment()));
+      shared_ ? TRY(AllPrograms().Get(DigestOf(key + "\n\n" + text), text, environment))
+              : TRY(CompileOne(text, environment));
   if (!ResultFits(*program->type(), result)) {
     return BadRequest(std::string("must evaluate to ") + ResultText(result) + " but got " +
                       cel::DisplayCut(*program->type()));

@@ -3,9 +3,9 @@
 // however many workspaces. Thread-safe.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "openapi/cel/program.h"
 
@@ -46,13 +46,18 @@ class PolicyScope {
   Result<cel::ProgramPtr> Compile(const std::string& text, PolicyResult result) const;
 
  private:
-  cel::Environment Environment() const;
+  struct Declared {
+    cel::TypePtr type;
+    std::string digest;  // of the type as it is shown
+  };
+  // Variables that the text may refer to: those whose names occur in it.
+  std::map<std::string_view, const Declared*> MentionedIn(std::string_view text) const;
+  cel::Environment Environment(const std::map<std::string_view, const Declared*>& mentioned) const;
   bool params_;
   bool patches_;
   bool shared_ = true;  // equal expressions share a program
   cel::TypePtr object_;
-  std::vector<cel::Field> variables_;
-  std::string signature_;  // equal scopes have equal ones
+  std::map<std::string, Declared, std::less<>> variables_;  // of one name the first counts
 };
 
 }  // namespace mailroom::openapi

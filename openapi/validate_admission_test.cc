@@ -365,5 +365,27 @@ TEST(ValidateAdmission, WantsResultsOfTheRightType) {
   }
 }
 
+// Each expression is compiled beside the variables that it names, however many there are and however
+// long it takes to write down their types.
+TEST(ValidateAdmission, ManyVariablesAreNoBurden) {
+  constexpr int kMany = 1000;
+  Json variables = Json::array(), validations = Json::array();
+  for (int i = 0; i < kMany; ++i) {
+    const std::string name = "v" + std::to_string(i);
+    const std::string inner = i == 0 ? "request.name" : "variables.v" + std::to_string(i - 1);
+    variables.push_back({{"name", name}, {"expression", "[" + inner + "]"}});
+    validations.push_back({{"expression", "size(variables." + name + ") == 1"}});
+  }
+  validations.push_back({{"expression", "variables.v1[0][0].startsWith('a') && variables.v == 1"}});
+  const Json rule = {{"operations", {"CREATE"}}, {"apiGroups", {""}}, {"apiVersions", {"v1"}}, {"resources", {"pods"}}};
+  const Json policy = {{"metadata", {{"name", "a"}}},
+                       {"spec", {{"variables", variables},
+                                 {"validations", validations},
+                                 {"matchConstraints", {{"resourceRules", Json::array({rule})}}}}}};
+  const auto faults = FaultsOf(kPolicy, nullptr, DumpJson(policy).c_str());
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_NE(faults[0].find("<input>:1:48: undefined field 'v'"), std::string::npos) << faults[0];
+}
+
 }  // namespace
 }  // namespace mailroom::openapi

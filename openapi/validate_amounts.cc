@@ -27,7 +27,7 @@ bool IsWholePages(const std::string& name, const std::string& amount) {
   const auto size = QuantityMillis(std::string_view(name).substr(name.find('-') + 1));
   const auto millis = QuantityMillis(amount);
   if (!size || *size <= 0 || *size % 1000 != 0) return false;
-  return !millis || (*millis + 999) / 1000 % (*size / 1000) == 0;
+  return !millis || (*millis / 1000 + (*millis % 1000 > 0 ? 1 : 0)) % (*size / 1000) == 0;
 }
 
 bool HasPartPages(const Json& requirements) {
@@ -72,7 +72,8 @@ struct Amounts {
   }
 
   void LookAtPages(const std::string& name, const std::string& amount, const std::string& field) {
-    if (!IsHugePages(name) || IsWholePages(name, amount) || HadPartPages(pod.before)) return;
+    if (!IsHugePages(name) || pod.check.causes.full()) return;
+    if (IsWholePages(name, amount) || HadPartPages(pod.before)) return;
     pod.check.Invalid(field, amount, amount + " is not positive integer multiple of " + name);
   }
 
@@ -127,7 +128,7 @@ void CheckClaimsOf(const PodCheck& pod, const Json& claims, const std::string& p
   const auto duplicate = [&](const std::string& field, const std::string& key) {
     pod.check.causes.push_back(DuplicateValue(field, Quoted(key)));
   };
-  for (std::size_t i = 0; i < claims.size(); ++i) {
+  for (std::size_t i = 0; i < claims.size() && !pod.check.causes.full(); ++i) {
     const std::string field = Indexed(path, i);
     const std::string name = StringAt(claims[i], {"name"}), part = StringAt(claims[i], {"request"});
     if (name.empty()) {
@@ -140,8 +141,11 @@ void CheckClaimsOf(const PodCheck& pod, const Json& claims, const std::string& p
       const std::string key = part.empty() ? name : name + "/" + part;
       if (!part.empty()) AddInvalid(pod.check.causes, field + ".request", part, CheckLabel(part));
       if (known.contains(key)) duplicate(field, key);
-      for (const std::string& other : known) {
-        if (part.empty() && other.starts_with(name + "/")) duplicate(field, name);
+      if (part.empty()) {
+        const std::string parts = name + "/";
+        for (auto at = known.lower_bound(parts); at != known.end() && at->starts_with(parts); ++at) {
+          duplicate(field, name);
+        }
       }
       known.insert(key);
     }

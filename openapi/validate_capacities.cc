@@ -110,11 +110,14 @@ class PolicyCheck {
     if (!max.empty()) CheckStep(max, min, step, field + ".step");
   }
 
-  // A step of zero divides nothing: the original fails there, and so does the value.
+  // A step of zero divides nothing: the original fails there, and so does the value. One of -1 divides all,
+  // the least number included, where the processor fails. Between two amounts may lie more than fits.
   void CheckStep(const std::string& amount, const std::string& min, const std::string& step,
                  const std::string& field) const {
     const std::int64_t width = Whole(step);
-    if (width != 0 && (Whole(amount) - Whole(min)) % width == 0) return;
+    std::int64_t between = 0;
+    (void)__builtin_sub_overflow(Whole(amount), Whole(min), &between);
+    if (width == -1 || (width != 0 && between % width == 0)) return;
     Fault(field, amount, "value is not a multiple of a given step (" + step + ") from (" + min + ")");
   }
 

@@ -13,6 +13,7 @@ const GroupVersionKind kRange = {"networking.k8s.io", "v1", "ServiceCIDR"};
 const GroupVersionKind kDriver = {"storage.k8s.io", "v1", "CSIDriver"};
 const GroupVersionKind kNodeDrivers = {"storage.k8s.io", "v1", "CSINode"};
 const GroupVersionKind kHooks = {"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration"};
+const GroupVersionKind kClaim = {"", "v1", "PersistentVolumeClaim"};
 const GroupVersionKind kIngressClass = {"networking.k8s.io", "v1", "IngressClass"};
 
 TEST(ValidateChanges, OfWhatIsWanted) {
@@ -167,6 +168,21 @@ TEST(ValidateChanges, OfWhatIs) {
                      "X}]}}",
                      "status"),
             (std::vector<std::string>{}));
+}
+
+TEST(ValidateChanges, OfHowAnAmountIsWritten) {
+  const auto claim = [](const std::string& size) {
+    return "{spec: {accessModes: [ReadWriteOnce], resources: {limits: {storage: 2Gi}, requests: {storage: " + size +
+           "}}}}";
+  };
+  const std::string bytes = claim("'1073741824'"), same = claim("1Gi"), more = claim("'1073741825'");
+  ExpectFaults(std::vector<ChangeCase>{
+      {kClaim, bytes.c_str(), same.c_str(), {}},
+      {kClaim, same.c_str(), bytes.c_str(), {}},
+      {kClaim, same.c_str(), more.c_str(),
+       {"spec: Forbidden: spec is immutable after creation except resources.requests and "
+        "volumeAttributesClassName for bound claims"}},
+  });
 }
 
 }  // namespace

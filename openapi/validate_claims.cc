@@ -118,6 +118,19 @@ Json WithoutIgnored(const BuiltinCheck& check, const Json& spec, const Json* old
   return out;
 }
 
+// An amount that is only written in another way is as it was.
+void TakeEqualAmounts(const Json& before, Json& now) {
+  for (const char* list : {"requests", "limits"}) {
+    Json* amounts = Find(now, {"resources", list});
+    if (amounts == nullptr || !amounts->is_object()) continue;
+    for (auto& [name, amount] : amounts->items()) {
+      const std::string old = StringAt(before, {"resources", list, name});
+      const auto now_millis = QuantityMillis(StringAt(*amounts, {name})), millis = QuantityMillis(old);
+      if (millis && now_millis == millis) amount = old;
+    }
+  }
+}
+
 void CheckClaimChange(const BuiltinCheck& check, const Json& spec, const Json& old_spec) {
   Json now = spec, before = old_spec;
   if (StringAt(before, {"volumeName"}).empty()) {
@@ -125,6 +138,7 @@ void CheckClaimChange(const BuiltinCheck& check, const Json& spec, const Json& o
     Erase(before, {"volumeName"});
   }
   SettleClass(check, now, before);
+  TakeEqualAmounts(before, now);
   if (StringAt(check.object, {"status", "phase"}) == "Bound") {
     for (Json* one : {&now, &before}) {
       Erase(*one, {"resources", "requests", "storage"});

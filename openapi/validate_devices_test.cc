@@ -195,8 +195,13 @@ TEST(ValidateDevices, ChecksCapacities) {
   const std::string none = slice("{validRange: {min: 1Gi}}");
   const std::string values = slice("{default: 3Gi, validValues: [2Gi, 1Gi, 20Gi, 20Gi]}");
   const std::string range = slice("{default: 1Gi, validRange: {min: 2Gi, max: 11Gi, step: 3Gi}}");
+  const std::string back = slice("{default: 100E, validRange: {min: -1, step: -1}}");
+  const std::string stay = slice("{default: 1Gi, validRange: {min: 1Gi, step: 0}}");
   ExpectFaults(std::vector<NewCase>{
       {kSlice, good.c_str(), {}},
+      {kSlice, back.c_str(), {}},
+      {kSlice, stay.c_str(),
+       {at + ".validRange.step: Invalid value: \"1Gi\": value is not a multiple of a given step (0) from (1Gi)"}},
       {kSlice, both.c_str(),
        {at + ": Forbidden: exactly one policy can be specified, cannot specify \"validValues\" and "
              "\"validRange\" at the same time"}},

@@ -8,21 +8,19 @@
 namespace mailroom::openapi {
 namespace {
 
-// Where a list puts what it names.
-using Places = std::map<std::string, std::string>;
-
-Places PlacesOf(const Json& list, const char* member) {
-  Places out;
-  for (const Json& item : list) out[StringAt(item, {"name"})] = StringAt(item, {member});
-  return out;
-}
-
-bool HasPlace(const Places& places, const std::string& place) {
-  for (const auto& [name, taken] : places) {
-    if (taken == place) return true;
+// What a list names, and where it puts that; of one name the last place counts.
+struct Places {
+  Places(const Json& list, const char* member) {
+    std::map<std::string, std::string> by_name;
+    for (const Json& item : list) by_name[StringAt(item, {"name"})] = StringAt(item, {member});
+    for (auto& [name, place] : by_name) {
+      names.insert(name);
+      taken.insert(std::move(place));
+    }
   }
-  return false;
-}
+
+  std::set<std::string> names, taken;
+};
 
 void CheckPropagation(const BuiltinCheck& check, const Json& container, const Json& mount,
                       const std::string& path) {
@@ -85,7 +83,7 @@ void CheckDeviceName(const PodCheck& pod, const std::string& name, const std::st
 
 void CheckDevices(const PodCheck& pod, const Json& container, const std::string& container_path) {
   const Json& list = ArrayAt(container, {"volumeDevices"});
-  const Places mounted = PlacesOf(ArrayAt(container, {"volumeMounts"}), "mountPath");
+  const Places mounted(ArrayAt(container, {"volumeMounts"}), "mountPath");
   std::set<std::string> names, places;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::string path = Indexed(container_path + ".volumeDevices", i);
@@ -98,10 +96,10 @@ void CheckDevices(const PodCheck& pod, const Json& container, const std::string&
     } else {
       places.insert(place);
     }
-    if (mounted.contains(name)) {
+    if (mounted.names.contains(name)) {
       pod.check.Invalid(path + ".name", name, "must not already exist in volumeMounts");
     }
-    if (HasPlace(mounted, place)) {
+    if (mounted.taken.contains(place)) {
       pod.check.Invalid(path + ".devicePath", place,
                         "must not already exist as a path in volumeMounts");
     }
@@ -114,7 +112,7 @@ void CheckDevices(const PodCheck& pod, const Json& container, const std::string&
 void CheckMounts(const PodCheck& pod, const Json& container, const std::string& container_path) {
   const std::string path = container_path + ".volumeMounts";
   const Json& list = ArrayAt(container, {"volumeMounts"});
-  const Places devices = PlacesOf(ArrayAt(container, {"volumeDevices"}), "devicePath");
+  const Places devices(ArrayAt(container, {"volumeDevices"}), "devicePath");
   std::set<std::string> places;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::string field = Indexed(path, i);
@@ -126,10 +124,10 @@ void CheckMounts(const PodCheck& pod, const Json& container, const std::string& 
     if (!places.insert(place).second) {
       pod.check.Invalid(field + ".mountPath", place, "must be unique");
     }
-    if (devices.contains(name)) {
+    if (devices.names.contains(name)) {
       pod.check.Invalid(field + ".name", name, "must not already exist in volumeDevices");
     }
-    if (HasPlace(devices, place)) {
+    if (devices.taken.contains(place)) {
       pod.check.Invalid(field + ".mountPath", place,
                         "must not already exist as a path in volumeDevices");
     }

@@ -1,4 +1,5 @@
 #include "openapi/validate_cases.h"
+#include "storage/object/limits.h"
 
 namespace mailroom::openapi {
 namespace {
@@ -40,6 +41,58 @@ TEST(ValidatePodDetails, ChecksWhatFewPodsHave) {
         "supported values: \"ReadOnlyMany\", \"ReadWriteMany\", \"ReadWriteOnce\", \"ReadWriteOncePod\"",
         "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.resources[storage]: Required value"}},
   });
+}
+
+TEST(ValidatePodDetails, AddsUpWhatRunsAtATime) {
+  const std::string small = ", resources: {requests: {cpu: 1}}}", large = ", resources: {requests: {cpu: 3}}}";
+  const std::string pod =
+      "{spec: {resources: {requests: {cpu: 3}}, containers: [{name: c, image: i" + small +
+      "], initContainers: [{name: s, image: i, restartPolicy: Always" + small + ", {name: f, image: i" +
+      large + ", {name: t, image: i, restartPolicy: Always" + small + "]}}";
+  EXPECT_EQ(FaultsOf(kPod, nullptr, pod.c_str()),
+            std::vector<std::string>{"spec.resources.requests[cpu]: Invalid value: \"3\": must be greater than "
+                                     "or equal to aggregate container requests of 4"});
+}
+
+// Work grows with what a pod holds, not with its square.
+TEST(ValidatePodDetails, LooksAtManyPartsOnce) {
+  constexpr int kMany = 10'000, kPages = 2'000;
+  Json claims = Json::array(), named = Json::array(), mounts = Json::array(), devices = Json::array();
+  Json sidecars = Json::array(), whole = Json::object(), part = Json::object();
+  for (int i = 0; i < kMany; ++i) {
+    const std::string text = std::to_string(i);
+    claims.push_back({{"name", "c" + text}, {"resourceClaimName", "r"}});
+    named.push_back({{"name", "c" + text}});
+    mounts.push_back({{"name", "m" + text}, {"mountPath", "/m" + text}});
+    devices.push_back({{"name", "d" + text}, {"devicePath", "/d" + text}});
+  }
+  for (int i = 1; i <= kPages; ++i) {
+    const std::string name = "hugepages-" + std::to_string(i);
+    whole[name] = "0";
+    if (i > 1) part[name] = "1";
+    sidecars.push_back({{"name", "s" + std::to_string(i)},
+                        {"image", "i"},
+                        {"restartPolicy", "Always"},
+                        {"resources", {{"limits", {{"cpu", "1"}, {name, "0"}}}}}});
+  }
+  const auto faults = [](const Json& before, const Json& after) {
+    return FaultsOf(kPod, before.is_null() ? nullptr : DumpJson(before).c_str(), DumpJson(after).c_str());
+  };
+  const auto pod = [](Json container, Json spec) {
+    container.update(Json{{"name", "c"}, {"image", "i"}});
+    spec["containers"] = Json::array({std::move(container)});
+    return Json{{"spec", std::move(spec)}};
+  };
+  EXPECT_EQ(faults(nullptr, pod({{"resources", {{"claims", named}}}}, {{"resourceClaims", claims}})),
+            std::vector<std::string>());
+  EXPECT_EQ(faults(nullptr, pod({{"volumeMounts", mounts}, {"volumeDevices", devices}}, Json::object())).size(),
+            limits::kProblemsTold);
+  EXPECT_EQ(faults(pod({{"resources", {{"limits", whole}}}}, Json::object()),
+                   pod({{"resources", {{"limits", part}}}}, Json::object())).size(),
+            limits::kProblemsTold);
+  EXPECT_EQ(faults(nullptr, pod(Json::object(),
+                                {{"resources", {{"limits", {{"cpu", "9k"}}}}}, {"initContainers", sidecars}})),
+            std::vector<std::string>());
 }
 
 }  // namespace
