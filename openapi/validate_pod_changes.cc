@@ -213,22 +213,25 @@ void CheckEphemeralChange(const BuiltinCheck& check, const Json& spec, const Jso
   }
 }
 
-// Before the amounts: which containers there are does not change.
+// Before the amounts: which containers there are does not change. Whether it does is no question of what
+// was told: after very many faults nothing is.
 bool SameContainers(const BuiltinCheck& check, const Json& spec, const Json& before) {
-  const std::size_t told = check.causes.size();
+  bool same = true;
   for (const std::string list : kLists) {
     const Json &now = ArrayAt(spec, {list}), &old = ArrayAt(before, {list});
     if (now.size() != old.size()) {
       check.Forbidden("spec." + list, list + " may not be added or removed on resize");
+      same = false;
       continue;
     }
     for (std::size_t i = 0; i < old.size(); ++i) {
       if (StringAt(now[i], {"name"}) == StringAt(old[i], {"name"})) continue;
       check.Forbidden(Indexed("spec." + list, i) + ".name",
                       list + " may not be renamed or reordered on resize");
+      same = false;
     }
   }
-  return check.causes.size() == told;
+  return same;
 }
 
 bool Removes(const Json& now, const Json& before, std::string_view list) {

@@ -1,0 +1,48 @@
+// Objects with very many parts are judged in a time that grows with their size, not with its square:
+// each of these would run for minutes.
+#include <gtest/gtest.h>
+
+#include "openapi/builtin.h"
+#include "openapi/normalize.h"
+#include "openapi/structural.h"
+#include "openapi/validate.h"
+
+namespace mailroom::openapi {
+namespace {
+
+const GroupVersionKind kPod = {"", "v1", "Pod"};
+
+Causes FaultsOf(const GroupVersionKind& gvk, Json object, Json before = nullptr,
+                std::string_view subresource = "") {
+  ResourceType type;
+  type.gvk = gvk;
+  type.schema = BuiltinKind(gvk);
+  ApplyDefaults(type, object);
+  if (!before.is_null()) ApplyDefaults(type, before);
+  return ValidateObject(type, object, before.is_null() ? nullptr : &before, subresource);
+}
+
+// What `make` says of each number.
+template <typename Make>
+Json Many(std::size_t count, Make make) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < count; ++i) list.push_back(make(std::to_string(i)));
+  return list;
+}
+
+Json Pod(Json spec, Json metadata = Json::object()) {
+  if (!spec.contains("containers")) spec["containers"] = Json::array({{{"name", "c"}, {"image", "i"}}});
+  return {{"metadata", std::move(metadata)}, {"spec", std::move(spec)}};
+}
+
+TEST(ValidateVeryMany, FaultsBeforeAResize) {
+  const Json containers = Many(1'000, [](const std::string& i) -> Json {
+    return {{"name", "c" + i}, {"image", "i"}};
+  });
+  const Json volumes = Many(limits::kProblemsTold, [](const std::string&) { return Json::object(); });
+  EXPECT_EQ(FaultsOf(kPod, Pod({{"volumes", volumes}}), Pod({{"containers", containers}}), "resize").size(),
+            limits::kProblemsTold);
+}
+
+}  // namespace
+}  // namespace mailroom::openapi
