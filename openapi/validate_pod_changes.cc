@@ -1,6 +1,7 @@
 // What an update of a pod may change: little on the main endpoint, containers that look into it
 // through ephemeralcontainers, amounts of cpu and memory through resize.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "openapi/defaults.h"
@@ -73,15 +74,14 @@ bool CheckDeadline(const BuiltinCheck& check) {
 // Tolerations are only added; how long an old one lasts may change.
 void CheckTolerationChange(const BuiltinCheck& check, const Json& spec, const Json& before) {
   const Json& now = ArrayAt(spec, {"tolerations"});
-  auto lasting = [](Json toleration) {
+  const auto lasting = [](Json toleration) {
     Erase(toleration, {"tolerationSeconds"});
     return toleration;
   };
+  std::set<Json> kept;
+  for (const Json& each : now) kept.insert(lasting(each));
   for (const Json& old : ArrayAt(before, {"tolerations"})) {
-    const Json wanted = lasting(old);
-    const bool kept = std::any_of(now.begin(), now.end(),
-                                  [&](const Json& each) { return lasting(each) == wanted; });
-    if (kept) continue;
+    if (kept.contains(lasting(old))) continue;
     return check.Forbidden("spec.tolerations",
                            "existing toleration can not be modified except its tolerationSeconds");
   }
@@ -201,12 +201,12 @@ void CheckEphemeralChange(const BuiltinCheck& check, const Json& spec, const Jso
   if (IsMirror(*check.old)) {
     return RefusePod(check, "static pods do not support ephemeral containers");
   }
-  const Json& now = ArrayAt(spec, {"ephemeralContainers"});
+  std::map<std::string, const Json*> now;
+  for (const Json& each : ArrayAt(spec, {"ephemeralContainers"})) now[StringAt(each, {"name"})] = &each;
   for (const Json& old : ArrayAt(before, {"ephemeralContainers"})) {
     const std::string name = StringAt(old, {"name"});
-    auto found = std::find_if(now.begin(), now.end(),
-                              [&](const Json& each) { return StringAt(each, {"name"}) == name; });
-    if (found != now.end() && *found == old) continue;
+    const auto found = now.find(name);
+    if (found != now.end() && *found->second == old) continue;
     check.Forbidden("spec.ephemeralContainers",
                     "existing ephemeral containers " + Quoted(name) + " may not be " +
                         (found == now.end() ? "removed\n" : "changed\n"));

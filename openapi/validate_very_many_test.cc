@@ -35,6 +35,44 @@ Json Pod(Json spec, Json metadata = Json::object()) {
   return {{"metadata", std::move(metadata)}, {"spec", std::move(spec)}};
 }
 
+TEST(ValidateVeryMany, ConstraintsOfAPod) {
+  const Json spread = Many(20'000, [](const std::string& i) -> Json {
+    return {{"topologyKey", "k" + i}, {"maxSkew", 1}, {"whenUnsatisfiable", "DoNotSchedule"}};
+  });
+  EXPECT_TRUE(FaultsOf(kPod, Pod({{"topologySpreadConstraints", spread}})).empty());
+  const Json term = {
+      {"topologyKey", "k"},
+      {"matchLabelKeys", Many(20'000, [](const std::string& i) { return "a" + i; })},
+      {"mismatchLabelKeys", Many(20'000, [](const std::string& i) { return "b" + i; })},
+      {"labelSelector", {{"matchExpressions", Many(20'000, [](const std::string& i) -> Json {
+          return {{"key", "c" + i}, {"operator", "Exists"}};
+        })}}}};
+  const Json affinity = {{"podAffinity", {{"requiredDuringSchedulingIgnoredDuringExecution", Json::array({term})}}}};
+  EXPECT_TRUE(FaultsOf(kPod, Pod({{"affinity", affinity}})).empty());
+}
+
+TEST(ValidateVeryMany, PartsOfAChangedPod) {
+  const Json pod = Pod({{"tolerations", Many(5'000, [](const std::string& i) -> Json {
+    return {{"key", "k" + i}, {"operator", "Exists"}};
+  })}});
+  EXPECT_TRUE(FaultsOf(kPod, pod, pod).empty());
+  const Json watched = Pod({{"ephemeralContainers", Many(3'000, [](const std::string& i) -> Json {
+    return {{"name", "e" + i}, {"image", "i"}};
+  })}});
+  EXPECT_TRUE(FaultsOf(kPod, watched, watched, "ephemeralcontainers").empty());
+}
+
+TEST(ValidateVeryMany, ProfilesInAnnotations) {
+  Json annotations = Json::object();
+  for (int i = 0; i < 5'000; ++i) {
+    annotations["container.apparmor.security.beta.kubernetes.io/c" + std::to_string(i)] = "unconfined";
+  }
+  const Json containers = Many(5'000, [](const std::string& i) -> Json {
+    return {{"name", "c" + i}, {"image", "i"}};
+  });
+  EXPECT_TRUE(FaultsOf(kPod, Pod({{"containers", containers}}, {{"annotations", annotations}})).empty());
+}
+
 TEST(ValidateVeryMany, FaultsBeforeAResize) {
   const Json containers = Many(1'000, [](const std::string& i) -> Json {
     return {{"name", "c" + i}, {"image", "i"}};
