@@ -82,5 +82,16 @@ TEST(ValidateVeryMany, FaultsBeforeAResize) {
             limits::kProblemsTold);
 }
 
+TEST(ValidateVeryMany, Webhooks) {
+  const Json hooks = Many(5'000, [](const std::string& i) -> Json {
+    return {{"name", "h" + i + ".b.c"},
+            {"sideEffects", "None"},
+            {"admissionReviewVersions", Json::array({"v1"})},
+            {"clientConfig", {{"url", "https://a"}}}};
+  });
+  const GroupVersionKind gvk = {"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration"};
+  EXPECT_TRUE(FaultsOf(gvk, {{"webhooks", hooks}}, {{"webhooks", hooks}}).empty());
+}
+
 }  // namespace
 }  // namespace mailroom::openapi
