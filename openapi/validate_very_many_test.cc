@@ -93,5 +93,18 @@ TEST(ValidateVeryMany, Webhooks) {
   EXPECT_TRUE(FaultsOf(gvk, {{"webhooks", hooks}}, {{"webhooks", hooks}}).empty());
 }
 
+TEST(ValidateVeryMany, ScopesOfAQuota) {
+  const GroupVersionKind gvk = {"", "v1", "ResourceQuota"};
+  const Json scopes = Many(20'000, [](const std::string&) { return "NotBestEffort"; });
+  EXPECT_TRUE(FaultsOf(gvk, {{"spec", {{"scopes", scopes}, {"hard", {{"pods", "1"}}}}}}).empty());
+  EXPECT_EQ(FaultsOf(gvk, {{"spec", {{"scopes", scopes}, {"hard", {{"services", "1"}}}}}}).size(),
+            limits::kProblemsTold);
+  const Json terms = Many(10'000, [](const std::string&) -> Json {
+    return {{"scopeName", "NotBestEffort"}, {"operator", "Exists"}};
+  });
+  const Json spec = {{"scopeSelector", {{"matchExpressions", terms}}}, {"hard", {{"pods", "1"}}}};
+  EXPECT_TRUE(FaultsOf(gvk, {{"spec", spec}}).empty());
+}
+
 }  // namespace
 }  // namespace mailroom::openapi
