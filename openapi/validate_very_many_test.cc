@@ -73,6 +73,7 @@ TEST(ValidateVeryMany, ProfilesInAnnotations) {
   EXPECT_TRUE(FaultsOf(kPod, Pod({{"containers", containers}}, {{"annotations", annotations}})).empty());
 }
 
+// As many faults as are told before the containers are compared.
 TEST(ValidateVeryMany, FaultsBeforeAResize) {
   const Json containers = Many(1'000, [](const std::string& i) -> Json {
     return {{"name", "c" + i}, {"image", "i"}};
@@ -104,6 +105,16 @@ TEST(ValidateVeryMany, ScopesOfAQuota) {
   });
   const Json spec = {{"scopeSelector", {{"matchExpressions", terms}}}, {"hard", {{"pods", "1"}}}};
   EXPECT_TRUE(FaultsOf(gvk, {{"spec", spec}}).empty());
+}
+
+TEST(ValidateVeryMany, KeysOfADefinition) {
+  const Json keys = Many(20'000, [](const std::string& i) { return "k" + i; });
+  const Json list = {{"type", "array"},
+                     {"x-kubernetes-list-type", "map"},
+                     {"x-kubernetes-list-map-keys", keys},
+                     {"items", {{"type", "object"}}}};
+  EXPECT_EQ(CheckKeywords({{"type", "object"}, {"properties", {{"a", list}}}}, "s").size(),
+            limits::kProblemsTold);
 }
 
 }  // namespace
