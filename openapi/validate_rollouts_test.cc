@@ -65,5 +65,19 @@ TEST(ValidateRollouts, ChecksStatefulSets) {
   });
 }
 
+TEST(ValidateRollouts, AStatusIsWrittenWhateverWasStored) {
+  const std::string spec = "spec: {replicas: -1, minReadySeconds: -1, parallelism: -1, ports: [{port: 0}], "
+                           "jobTemplate: {spec: {parallelism: -1}}}";
+  const std::string stored = "{" + spec + "}", written = "{" + spec + ", status: {observedGeneration: 1}}";
+  for (const GroupVersionKind& gvk :
+       {kDeployment, kDaemonSet, kStatefulSet, GroupVersionKind{"apps", "v1", "ReplicaSet"},
+        GroupVersionKind{"batch", "v1", "Job"}, GroupVersionKind{"batch", "v1", "CronJob"},
+        GroupVersionKind{"", "v1", "ReplicationController"}, GroupVersionKind{"", "v1", "Service"},
+        GroupVersionKind{"", "v1", "PersistentVolume"}, GroupVersionKind{"", "v1", "Pod"}}) {
+    EXPECT_NE(FaultsOf(gvk, nullptr, stored.c_str()), std::vector<std::string>()) << gvk.kind;
+    EXPECT_EQ(FaultsOf(gvk, stored.c_str(), written.c_str(), "status"), std::vector<std::string>()) << gvk.kind;
+  }
+}
+
 }  // namespace
 }  // namespace mailroom::openapi

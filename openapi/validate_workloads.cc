@@ -144,6 +144,7 @@ void CheckSelector(const BuiltinCheck& check, const Json& selector, const std::s
 }
 
 void CheckDeployment(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   check.NonNegative({"spec", "replicas"});
   CheckOwnPods(check, "deployment");
   CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template", "ReplicaSet");
@@ -159,6 +160,7 @@ void CheckDeployment(const BuiltinCheck& check) {
 }
 
 void CheckReplicaSet(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   check.NonNegative({"spec", "replicas"});
   check.NonNegative({"spec", "minReadySeconds"});
   CheckOwnPods(check, "deployment");
@@ -167,6 +169,7 @@ void CheckReplicaSet(const BuiltinCheck& check) {
 }
 
 void CheckDaemonSet(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   CheckOwnPods(check, "daemonset");
   CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template", "DaemonSet");
   check.NonNegative({"spec", "minReadySeconds"});
@@ -176,6 +179,7 @@ void CheckDaemonSet(const BuiltinCheck& check) {
 }
 
 void CheckStatefulSet(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   check.NonNegative({"spec", "replicas"});
   check.NonNegative({"spec", "minReadySeconds"});
   CheckOwnPods(check, "statefulset");
@@ -202,6 +206,7 @@ void CheckStatefulSet(const BuiltinCheck& check) {
 }
 
 void CheckReplicationController(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   check.NonNegative({"spec", "minReadySeconds"});
   check.NonNegative({"spec", "replicas"});
   const Json& selector = ObjectAt(check.object, {"spec", "selector"});
@@ -245,6 +250,7 @@ void CheckJobSpec(const BuiltinCheck& check, const Json& spec, const std::string
 }  // namespace
 
 void CheckJob(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   CheckJobSpec(check, ObjectAt(check.object, {"spec"}), "spec");
   check.Immutable({"spec", "selector"});
   check.Immutable({"spec", "completionMode"});
