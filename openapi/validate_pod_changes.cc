@@ -4,7 +4,9 @@
 #include <map>
 #include <set>
 
+#include "openapi/builtin.h"
 #include "openapi/defaults.h"
+#include "openapi/validate_internal.h"
 #include "openapi/validate_pods.h"
 #include "openapi/validate_shown.h"
 
@@ -188,7 +190,7 @@ void CheckMainChange(const BuiltinCheck& check, const Json& spec, const Json& be
     CheckNodeLabels(check, rest, before);
     CheckNodeTerms(check, rest, before);
   }
-  if (rest == before) return;
+  if (rest == before || IsSameValue(*BuiltinType("core/v1.PodSpec"), &rest, &before)) return;
   check.Forbidden(
       "spec",
       "pod updates may not change fields other than `spec.containers[*].image`,"

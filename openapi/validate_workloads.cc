@@ -1,8 +1,10 @@
 // Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs and their elders.
 #include <algorithm>
 
+#include "openapi/builtin.h"
 #include "openapi/validate.h"
 #include "openapi/validate_builtin.h"
+#include "openapi/validate_internal.h"
 #include "openapi/validate_names.h"
 #include "openapi/validate_schedules.h"
 #include "openapi/validate_storage.h"
@@ -233,7 +235,7 @@ void CheckStatefulSet(const BuiltinCheck& check) {
     now.erase(member);
     before.erase(member);
   }
-  if (now != before) {
+  if (now != before && !IsSameValue(*BuiltinType("apps/v1.StatefulSetSpec"), &now, &before)) {
     check.Forbidden("spec",
                     "updates to statefulset spec for fields other than 'replicas', 'ordinals', "
                     "'template', 'updateStrategy', 'revisionHistoryLimit', "
