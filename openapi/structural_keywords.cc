@@ -205,12 +205,12 @@ class KeywordChecker {
                          "cannot be nullable when x-kubernetes-list-type is " + list_type));
     }
     if (list_type != "map") return;
-    const auto required = StringsAt(item, {"required"});
+    const auto names = StringsAt(item, {"required"});
+    const std::set<std::string> required(names.begin(), names.end());
     for (const std::string& key : keys) {
       const Json* property = Find(item, {"properties", key});
       if (property == nullptr) continue;
-      KeyProperty(*property, std::find(required.begin(), required.end(), key) != required.end(),
-                  Keyed(path + ".items", key));
+      KeyProperty(*property, required.contains(key), Keyed(path + ".items", key));
     }
   }
 
@@ -252,6 +252,7 @@ class KeywordChecker {
     }
     std::set<std::string> seen;
     for (const std::string& key : keys) {
+      if (causes_.full()) return;  // each fault shows all keys
       const Json* property = Find(*items, {"properties", key});
       const std::string key_type = property != nullptr ? StringAt(*property, {"type"}) : "";
       if (property == nullptr) {

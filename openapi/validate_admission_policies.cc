@@ -40,7 +40,7 @@ cel::ProgramPtr CheckExpression(const BuiltinCheck& check, const PolicyScope& sc
 
 void CheckMatch(const BuiltinCheck& check, const Json& match, const std::string& path) {
   CheckGiven(check, match, path, "matchPolicy", {"Equivalent", "Exact"});
-  CheckAdmissionSelectors(check, match, path);
+  CheckAdmissionSelectors(check, match, path, SelectorValues::kChecked);
   CheckAdmissionRules(check, ArrayAt(match, {"resourceRules"}), path + ".resourceRules");
   CheckAdmissionRules(check, ArrayAt(match, {"excludeResourceRules"}),
                       path + ".excludeResourceRules");

@@ -185,5 +185,43 @@ TEST(ValidateChanges, OfHowAnAmountIsWritten) {
   });
 }
 
+// As they are in stores that were written before missing members were shown as null.
+TEST(ValidateChanges, OfWhatSaysNothing) {
+  const std::string claim = "{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1}}, dataSource: "
+                            "{kind: PersistentVolumeClaim, name: a}}";
+  const std::string pod = "containers: [{name: c, image: i}]";
+  const struct {
+    GroupVersionKind gvk;
+    std::string object;
+    const char* silent;  // the pointer to what says nothing
+  } cases[] = {
+      {{"", "v1", "PersistentVolume"},
+       "{spec: {capacity: {storage: 1}, accessModes: [ReadWriteOnce], azureFile: {secretName: a, shareName: b}}}",
+       "/spec/azureFile/secretNamespace"},
+      {{"", "v1", "Pod"},
+       "{spec: {volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: " + claim + "}}}], " + pod + "}}",
+       "/spec/volumes/0/ephemeral/volumeClaimTemplate/spec/dataSource/apiGroup"},
+      {{"apps", "v1", "StatefulSet"},
+       "{spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {" + pod +
+           "}}, volumeClaimTemplates: [{metadata: {name: v}, spec: " + claim + "}]}}",
+       "/spec/volumeClaimTemplates/0/spec/dataSource/apiGroup"},
+  };
+  for (const auto& c : cases) {
+    ResourceType type;
+    type.gvk = c.gvk;
+    type.schema = BuiltinKind(c.gvk);
+    Json object = *ParseYaml(c.object);
+    ApplyDefaults(type, object);
+    const Json::json_pointer place(c.silent);
+    ASSERT_TRUE(object.at(place).is_null()) << c.object;
+    Json before = object;
+    before.at(place.parent_pointer()).erase(place.back());
+    EXPECT_TRUE(ValidateObject(type, object, &before).empty()) << c.object;
+    EXPECT_TRUE(ValidateObject(type, before, &object).empty()) << c.object;
+    before.at(place.parent_pointer())[place.back()] = "a";
+    EXPECT_FALSE(ValidateObject(type, object, &before).empty()) << c.object;
+  }
+}
+
 }  // namespace
 }  // namespace mailroom::openapi

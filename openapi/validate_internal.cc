@@ -126,7 +126,7 @@ class Printer {
       if (out_.size() > start) out_ += ',';
       AppendQuoted(out_, IsPublic(schema) ? property.name : GoName(schema, property.name));
       out_ += ':';
-      if (member == nullptr && property.pointer) {
+      if ((member == nullptr || member->is_null()) && property.pointer) {
         out_ += "null";
       } else {
         Print(*property.schema, member);

@@ -291,6 +291,7 @@ void CheckJobEnd(const BuiltinCheck& check) {
 }
 
 void CheckCronJobEnd(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   const Json* spec = Find(check.object, {"spec", "jobTemplate", "spec"});
   if (spec != nullptr) CheckEnd({check, *spec, "spec.jobTemplate.spec"});
 }

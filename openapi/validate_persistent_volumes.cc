@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "openapi/builtin.h"
 #include "openapi/normalize_quantity.h"
 #include "openapi/validate_causes.h"
 #include "openapi/validate_internal.h"
@@ -156,7 +157,7 @@ void CheckVolumeChange(const BuiltinCheck& check, const Json& spec, const Json& 
   if (before.contains("csi") && !before["csi"].contains("controllerExpandSecretRef")) {
     Erase(now, {"csi", "controllerExpandSecretRef"});
   }
-  if (now != before) {
+  if (now != before && !IsSameValue(*BuiltinType("core/v1.PersistentVolumeSpec"), &now, &before)) {
     check.Forbidden("spec.persistentvolumesource",
                     "spec.persistentvolumesource is immutable after creation");
   }

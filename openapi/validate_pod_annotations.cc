@@ -1,6 +1,8 @@
 // Annotations of pods that mean something: mirrors of a node's own pods, the price of deletion, and
 // profiles from before there were members for them.
 #include <charconv>
+#include <optional>
+#include <set>
 
 #include "openapi/validate_names.h"
 #include "openapi/validate_pods.h"
@@ -43,22 +45,22 @@ void CheckSeccompText(const BuiltinCheck& check, const std::string& text, const 
   check.Invalid(path, text, "must be a valid seccomp profile");
 }
 
-bool HasContainer(const Json& spec, std::string_view name) {
-  bool found = false;
+std::set<std::string> ContainersOf(const Json& spec) {
+  std::set<std::string> names;
   ForEachContainer(spec, "", [&](const Json& container, const std::string&) {
-    found |= StringAt(container, {"name"}) == name;
+    names.insert(StringAt(container, {"name"}));
   });
-  return found;
+  return names;
 }
 
-void CheckArmorText(const PodCheck& pod, const std::string& key, const std::string& text,
-                    const std::string& path) {
+void CheckArmorText(const BuiltinCheck& check, const std::set<std::string>& containers,
+                    const std::string& key, const std::string& text, const std::string& path) {
   const std::string name = key.substr(kArmor.size());
-  if (!HasContainer(pod.spec, name)) pod.check.Invalid(path, name, "container not found");
+  if (!containers.contains(name)) check.Invalid(path, name, "container not found");
   if (text.empty() || text == "runtime/default" || text == "unconfined" || text.starts_with(kLocal)) {
     return;
   }
-  pod.check.Invalid(path, text, "invalid AppArmor profile name: " + Quoted(text));
+  check.Invalid(path, text, "invalid AppArmor profile name: " + Quoted(text));
 }
 
 // Whether the annotation says what the profile does; `kind` names the profile in complaints.
@@ -139,8 +141,11 @@ void CheckPodAnnotations(const PodCheck& pod, const Json* annotations, const std
     if (!key.starts_with(kSeccomp)) continue;
     CheckSeccompText(check, TextOf(annotations, key), MemberPath(path, key));
   }
+  std::optional<std::set<std::string>> containers;
   for (const auto& [key, value] : annotations->items()) {
-    if (key.starts_with(kArmor)) CheckArmorText(pod, key, TextOf(annotations, key), EntryPath(path, key));
+    if (!key.starts_with(kArmor)) continue;
+    if (!containers) containers = ContainersOf(pod.spec);
+    CheckArmorText(check, *containers, key, TextOf(annotations, key), EntryPath(path, key));
   }
 }
 

@@ -1,9 +1,12 @@
 // What an update of a pod may change: little on the main endpoint, containers that look into it
 // through ephemeralcontainers, amounts of cpu and memory through resize.
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "openapi/builtin.h"
 #include "openapi/defaults.h"
+#include "openapi/validate_internal.h"
 #include "openapi/validate_pods.h"
 #include "openapi/validate_shown.h"
 
@@ -73,15 +76,14 @@ bool CheckDeadline(const BuiltinCheck& check) {
 // Tolerations are only added; how long an old one lasts may change.
 void CheckTolerationChange(const BuiltinCheck& check, const Json& spec, const Json& before) {
   const Json& now = ArrayAt(spec, {"tolerations"});
-  auto lasting = [](Json toleration) {
+  const auto lasting = [](Json toleration) {
     Erase(toleration, {"tolerationSeconds"});
     return toleration;
   };
+  std::set<Json> kept;
+  for (const Json& each : now) kept.insert(lasting(each));
   for (const Json& old : ArrayAt(before, {"tolerations"})) {
-    const Json wanted = lasting(old);
-    const bool kept = std::any_of(now.begin(), now.end(),
-                                  [&](const Json& each) { return lasting(each) == wanted; });
-    if (kept) continue;
+    if (kept.contains(lasting(old))) continue;
     return check.Forbidden("spec.tolerations",
                            "existing toleration can not be modified except its tolerationSeconds");
   }
@@ -188,7 +190,7 @@ void CheckMainChange(const BuiltinCheck& check, const Json& spec, const Json& be
     CheckNodeLabels(check, rest, before);
     CheckNodeTerms(check, rest, before);
   }
-  if (rest == before) return;
+  if (rest == before || IsSameValue(*BuiltinType("core/v1.PodSpec"), &rest, &before)) return;
   check.Forbidden(
       "spec",
       "pod updates may not change fields other than `spec.containers[*].image`,"
@@ -201,34 +203,37 @@ void CheckEphemeralChange(const BuiltinCheck& check, const Json& spec, const Jso
   if (IsMirror(*check.old)) {
     return RefusePod(check, "static pods do not support ephemeral containers");
   }
-  const Json& now = ArrayAt(spec, {"ephemeralContainers"});
+  std::map<std::string, const Json*> now;
+  for (const Json& each : ArrayAt(spec, {"ephemeralContainers"})) now[StringAt(each, {"name"})] = &each;
   for (const Json& old : ArrayAt(before, {"ephemeralContainers"})) {
     const std::string name = StringAt(old, {"name"});
-    auto found = std::find_if(now.begin(), now.end(),
-                              [&](const Json& each) { return StringAt(each, {"name"}) == name; });
-    if (found != now.end() && *found == old) continue;
+    const auto found = now.find(name);
+    if (found != now.end() && *found->second == old) continue;
     check.Forbidden("spec.ephemeralContainers",
                     "existing ephemeral containers " + Quoted(name) + " may not be " +
                         (found == now.end() ? "removed\n" : "changed\n"));
   }
 }
 
-// Before the amounts: which containers there are does not change.
+// Before the amounts: which containers there are does not change. Whether it does is no question of what
+// was told: after very many faults nothing is.
 bool SameContainers(const BuiltinCheck& check, const Json& spec, const Json& before) {
-  const std::size_t told = check.causes.size();
+  bool same = true;
   for (const std::string list : kLists) {
     const Json &now = ArrayAt(spec, {list}), &old = ArrayAt(before, {list});
     if (now.size() != old.size()) {
       check.Forbidden("spec." + list, list + " may not be added or removed on resize");
+      same = false;
       continue;
     }
     for (std::size_t i = 0; i < old.size(); ++i) {
       if (StringAt(now[i], {"name"}) == StringAt(old[i], {"name"})) continue;
       check.Forbidden(Indexed("spec." + list, i) + ".name",
                       list + " may not be renamed or reordered on resize");
+      same = false;
     }
   }
-  return check.causes.size() == told;
+  return same;
 }
 
 bool Removes(const Json& now, const Json& before, std::string_view list) {

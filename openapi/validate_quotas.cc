@@ -1,6 +1,7 @@
 // ResourceQuotas: what they count, and of which pods and claims.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "openapi/normalize_quantity.h"
@@ -73,14 +74,25 @@ void CheckAmounts(const BuiltinCheck& check, Path path) {
 class ScopesCheck {
  public:
   explicit ScopesCheck(const BuiltinCheck& check)
-      : check_(check), scopes_(StringsAt(check.object, {"spec", "scopes"})) {}
+      : check_(check), scopes_(StringsAt(check.object, {"spec", "scopes"})) {
+    const Json* amounts = Find(check.object, {"spec", "hard"});
+    if (amounts == nullptr || !amounts->is_object()) return;
+    for (const auto& [amount, value] : amounts->items()) {
+      if (!IsQuotaAmount(amount)) continue;
+      for (const Counts counts : {Counts::kPods, Counts::kPodsAndCompute, Counts::kClaims}) {
+        unfit_[counts] += Fits(counts, amount) ? 0 : 1;
+      }
+    }
+  }
 
   void CheckList() const {
     if (scopes_.empty()) return;
-    const std::string path = "spec.scopes";
-    for (const std::string& name : scopes_) {
-      if (FindScope(name) == nullptr) check_.Invalid(path, Listed(), "unsupported scope");
-      CheckFit(name, path, Rendered(Listed()));
+    const std::string path = "spec.scopes", shown = Rendered(Listed());
+    for (std::size_t i = 0; i < scopes_.size() && !check_.causes.full(); ++i) {
+      if (FindScope(scopes_[i]) == nullptr) {
+        check_.causes.push_back(InvalidValue(path, shown, "unsupported scope"));
+      }
+      CheckFit(scopes_[i], path, shown);
     }
     CheckConflicts(scopes_, path);
   }
@@ -88,10 +100,12 @@ class ScopesCheck {
   void CheckSelector() const {
     if (Find(check_.object, {"spec", "scopeSelector"}) == nullptr) return;
     const std::string path = "spec.scopeSelector.matchExpressions";
+    const std::string shown = SelectorText();
     std::vector<std::string> names;
     for (const Json& term : ArrayAt(check_.object, {"spec", "scopeSelector", "matchExpressions"})) {
+      if (check_.causes.full()) return;
       names.push_back(StringAt(term, {"scopeName"}));
-      CheckTerm(term, names.back(), path);
+      CheckTerm(term, names.back(), path, shown);
     }
     CheckConflicts(names, path);
   }
@@ -107,10 +121,11 @@ class ScopesCheck {
  private:
   Json Listed() const { return scopes_.empty() ? Json() : Json(scopes_); }
 
-  void CheckTerm(const Json& term, const std::string& name, const std::string& path) const {
+  void CheckTerm(const Json& term, const std::string& name, const std::string& path,
+                 const std::string& shown) const {
     const Scope* scope = FindScope(name);
     if (scope == nullptr) check_.Invalid(path + ".scopeName", name, "unsupported scope");
-    CheckFit(name, path, SelectorText());
+    CheckFit(name, path, shown);
     const std::string op = StringAt(term, {"operator"});
     if (scope != nullptr && !scope->selected && op != "Exists") {
       check_.Invalid(path + ".operator", op,
@@ -140,10 +155,9 @@ class ScopesCheck {
   // The scope suits all that is counted.
   void CheckFit(const std::string& name, const std::string& path, const std::string& shown) const {
     const Scope* scope = FindScope(name);
-    const Json* amounts = Find(check_.object, {"spec", "hard"});
-    if (scope == nullptr || amounts == nullptr || !amounts->is_object()) return;
-    for (const auto& [amount, value] : amounts->items()) {
-      if (!IsQuotaAmount(amount) || Fits(scope->counts, amount)) continue;
+    const auto unfit = scope == nullptr ? unfit_.end() : unfit_.find(scope->counts);
+    if (unfit == unfit_.end()) return;
+    for (std::size_t i = 0; i < unfit->second && !check_.causes.full(); ++i) {
       check_.causes.push_back(InvalidValue(path, shown, "unsupported scope applied to resource"));
     }
   }
@@ -173,6 +187,8 @@ class ScopesCheck {
 
   const BuiltinCheck& check_;
   const std::vector<std::string> scopes_;
+  // How many amounts a scope does not suit; it may be named very often.
+  std::map<Counts, std::size_t> unfit_;
 };
 
 }  // namespace

@@ -99,6 +99,7 @@ void CheckRetention(const BuiltinCheck& check) {
 }  // namespace
 
 void CheckDeploymentRollout(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   CheckStrategyType(check, "strategy", {"Recreate", "RollingUpdate"});
   if (StringAt(check.object, {"spec", "strategy", "type"}) != "RollingUpdate") return;
   CheckNotMoreThanAll(check, Find(check.object, {"spec", "strategy", "rollingUpdate", "maxUnavailable"}),
@@ -106,6 +107,7 @@ void CheckDeploymentRollout(const BuiltinCheck& check) {
 }
 
 void CheckDaemonSetRollout(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   CheckStrategyType(check, "updateStrategy", {"RollingUpdate", "OnDelete"});
   const Json* rolling = Find(check.object, {"spec", "updateStrategy", "rollingUpdate"});
   if (rolling == nullptr ||
@@ -125,6 +127,7 @@ void CheckDaemonSetRollout(const BuiltinCheck& check) {
 }
 
 void CheckStatefulSetFields(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   CheckPodOrder(check);
   CheckSetStrategy(check);
   CheckRetention(check);

@@ -65,5 +65,37 @@ TEST(ValidateRollouts, ChecksStatefulSets) {
   });
 }
 
+std::string Mounting(const std::string& volume, const std::string& more = "") {
+  return "{spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: "
+         "[{name: c, image: i, volumeMounts: [{name: " + volume + ", mountPath: /x}]}]}}" + more + "}}";
+}
+
+TEST(ValidateRollouts, SetsStoredWithFaultsMayChange) {
+  const std::string lost = Mounting("v"), none = Workload("");
+  const std::string told = "spec.template.spec.containers[0].volumeMounts[0].name: Not found: \"v\"";
+  EXPECT_EQ(FaultsOf(kStatefulSet, nullptr, lost.c_str()), std::vector<std::string>{told});
+  ExpectFaults(std::vector<ChangeCase>{
+      {kStatefulSet, none.c_str(), lost.c_str(), {told}},
+      {kStatefulSet, lost.c_str(), Mounting("v", ", replicas: 2").c_str(), {}},
+      {kStatefulSet, lost.c_str(), Mounting("v", ", replicas: -1").c_str(),
+       {"spec.replicas: Invalid value: -1: must be greater than or equal to 0"}},
+      {kDeployment, lost.c_str(), lost.c_str(), {told}},
+  });
+}
+
+TEST(ValidateRollouts, AStatusIsWrittenWhateverWasStored) {
+  const std::string spec = "spec: {replicas: -1, minReadySeconds: -1, parallelism: -1, ports: [{port: 0}], "
+                           "jobTemplate: {spec: {parallelism: -1}}}";
+  const std::string stored = "{" + spec + "}", written = "{" + spec + ", status: {observedGeneration: 1}}";
+  for (const GroupVersionKind& gvk :
+       {kDeployment, kDaemonSet, kStatefulSet, GroupVersionKind{"apps", "v1", "ReplicaSet"},
+        GroupVersionKind{"batch", "v1", "Job"}, GroupVersionKind{"batch", "v1", "CronJob"},
+        GroupVersionKind{"", "v1", "ReplicationController"}, GroupVersionKind{"", "v1", "Service"},
+        GroupVersionKind{"", "v1", "PersistentVolume"}, GroupVersionKind{"", "v1", "Pod"}}) {
+    EXPECT_NE(FaultsOf(gvk, nullptr, stored.c_str()), std::vector<std::string>()) << gvk.kind;
+    EXPECT_EQ(FaultsOf(gvk, stored.c_str(), written.c_str(), "status"), std::vector<std::string>()) << gvk.kind;
+  }
+}
+
 }  // namespace
 }  // namespace mailroom::openapi

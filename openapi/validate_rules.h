@@ -19,7 +19,8 @@ class PolicyScope;
 void CheckMatchConditions(const BuiltinCheck& check, const Json& owner, const PolicyScope& scope,
                           const std::string& path);
 // namespaceSelector and objectSelector of `owner`.
-void CheckAdmissionSelectors(const BuiltinCheck& check, const Json& owner, const std::string& path);
+void CheckAdmissionSelectors(const BuiltinCheck& check, const Json& owner, const std::string& path,
+                             SelectorValues values);
 // `value` must be one of `supported`.
 void CheckOneOf(const BuiltinCheck& check, const std::string& field, const std::string& value,
                 const std::vector<std::string>& supported);

@@ -1,7 +1,9 @@
 // Where a pod may run: node selector, affinity, tolerations, spreading, gates.
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "openapi/validate.h"
 #include "openapi/validate_names.h"
@@ -124,17 +126,21 @@ void CheckLabelKeys(const BuiltinCheck& check, const Json& term, const std::stri
   if (const Json* labels = selector == nullptr ? nullptr : Find(*selector, {"matchLabels"})) {
     for (const auto& [key, value] : labels->items()) selected.insert(key);
   }
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < same.size(); ++i) {
+    if (same[i].is_string()) places[same[i].get<std::string>()] = i;
+  }
   // The requirement that came of a key is the first one that names it.
   for (const Json& requirement : selector == nullptr ? PodCheck::kNoSpec : ArrayAt(*selector, {"matchExpressions"})) {
     const std::string key = StringAt(requirement, {"key"});
-    const auto place = std::find(same.rbegin(), same.rend(), key);
-    if (!selected.insert(key).second && place != same.rend()) {
-      check.Invalid(Indexed(path, static_cast<std::size_t>(same.rend() - place) - 1), key,
-                    "exists in both matchLabelKeys and labelSelector");
+    const auto place = places.find(key);
+    if (!selected.insert(key).second && place != places.end()) {
+      check.Invalid(Indexed(path, place->second), key, "exists in both matchLabelKeys and labelSelector");
     }
   }
+  const std::set<Json> others(other.begin(), other.end());
   for (std::size_t i = 0; i < same.size(); ++i) {
-    if (std::find(other.begin(), other.end(), same[i]) == other.end()) continue;
+    if (!others.contains(same[i])) continue;
     check.Invalid(Indexed(path + ".matchLabelKeys", i), same[i],
                   "exists in both matchLabelKeys and mismatchLabelKeys");
   }
@@ -264,19 +270,23 @@ void CheckDomains(const BuiltinCheck& check, const Json& constraint, const std::
   }
 }
 
-// A key is spread over in one way.
-void CheckRepeated(const BuiltinCheck& check, const Json& constraints, std::size_t i,
-                   const std::string& path) {
-  const std::string key = StringAt(constraints[i], {"topologyKey"});
-  const std::string action = StringAt(constraints[i], {"whenUnsatisfiable"});
-  for (std::size_t k = i + 1; k < constraints.size(); ++k) {
-    if (StringAt(constraints[k], {"topologyKey"}) == key &&
-        StringAt(constraints[k], {"whenUnsatisfiable"}) == action) {
-      check.causes.push_back(DuplicateValue(path + ".{topologyKey, whenUnsatisfiable}",
-                                            Quoted("{" + key + ", " + action + "}")));
-      return;
-    }
+// A key is spread over in one way: the constraints that a later one repeats.
+std::vector<bool> Repeated(const Json& constraints) {
+  std::set<std::pair<std::string, std::string>> later;
+  std::vector<bool> repeated(constraints.size());
+  for (std::size_t i = constraints.size(); i-- > 0;) {
+    repeated[i] = !later
+                       .emplace(StringAt(constraints[i], {"topologyKey"}),
+                                StringAt(constraints[i], {"whenUnsatisfiable"}))
+                       .second;
   }
+  return repeated;
+}
+
+void TellRepeated(const BuiltinCheck& check, const Json& constraint, const std::string& path) {
+  check.causes.push_back(DuplicateValue(path + ".{topologyKey, whenUnsatisfiable}",
+                                        Quoted("{" + StringAt(constraint, {"topologyKey"}) + ", " +
+                                               StringAt(constraint, {"whenUnsatisfiable"}) + "}")));
 }
 
 // Whether something is to be said of constraints that were stored.
@@ -372,6 +382,7 @@ void CheckSpread(const PodCheck& pod) {
   const bool odd_keys = Complains(
       before, [](const BuiltinCheck& into, const Json& one) { CheckLabelKeys(into, one, ""); });
   const Json& constraints = ArrayAt(pod.spec, {"topologySpreadConstraints"});
+  const std::vector<bool> repeated = Repeated(constraints);
   for (std::size_t i = 0; i < constraints.size(); ++i) {
     const Json& one = constraints[i];
     const std::string field = Indexed(pod.path + ".topologySpreadConstraints", i);
@@ -382,7 +393,7 @@ void CheckSpread(const PodCheck& pod) {
     }
     CheckChoice(check, StringAt(one, {"whenUnsatisfiable"}), field + ".whenUnsatisfiable",
                 {"DoNotSchedule", "ScheduleAnyway"});
-    CheckRepeated(check, constraints, i, field);
+    if (repeated[i]) TellRepeated(check, one, field);
     CheckDomains(check, one, field + ".minDomains");
     for (const std::string member : {"nodeAffinityPolicy", "nodeTaintsPolicy"}) {
       CheckGivenChoice(check, Find(one, {member}), field + "." + member, {"Honor", "Ignore"});

@@ -97,14 +97,17 @@ void CheckRelabelling(const PodCheck& pod, const Json& context, const std::strin
 
 void CheckEscalation(const BuiltinCheck& check, const Json& context, const std::string& path) {
   if (BoolAt(context, {"allowPrivilegeEscalation"}, true)) return;
+  const Json& added = ArrayAt(context, {"capabilities", "add"});
+  const auto all = static_cast<std::size_t>(std::count(added.begin(), added.end(), "CAP_SYS_ADMIN"));
+  const bool privileged = BoolAt(context, {"privileged"});
+  if (all == 0 && !privileged) return;
   const std::string shown = ShownSecurityContext(context);
-  if (BoolAt(context, {"privileged"})) {
+  if (privileged) {
     check.causes.push_back(
         InvalidValue(path, shown,
                      "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"));
   }
-  for (const Json& capability : ArrayAt(context, {"capabilities", "add"})) {
-    if (capability != "CAP_SYS_ADMIN") continue;
+  for (std::size_t i = 0; i < all && !check.causes.full(); ++i) {
     check.causes.push_back(
         InvalidValue(path, shown,
                      "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` "

@@ -67,6 +67,7 @@ void CheckServicePorts(const BuiltinCheck& check, const std::string& type) {
 }  // namespace
 
 void CheckService(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   const std::string type = StringAt(check.object, {"spec", "type"});
   CheckServicePorts(check, type);
   if (type == "ExternalName") {

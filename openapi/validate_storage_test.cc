@@ -105,6 +105,7 @@ TEST(ValidateStorage, ChecksSourcesOfVolumes) {
       {kVolume, Volume("flexVolume: {driver: d, options: {X.k8s.io/a: b, a: b}}").c_str(),
        {"spec.flexVolume.options[X.k8s.io/a]: Invalid value: \"X.k8s.io/a\": kubernetes.io and k8s.io "
         "namespaces are reserved"}},
+      {kVolume, Volume("azureFile: {secretName: a, shareName: b}").c_str(), {}},
       {kVolume, Volume("azureFile: {secretName: a, shareName: b, secretNamespace: ''}").c_str(),
        {"spec.azureFile.secretNamespace: Required value"}},
       {kVolume, Volume("azureDisk: {kind: Managed, diskName: a, diskURI: b}").c_str(),

@@ -238,7 +238,8 @@ constexpr std::array<SourceRow, 19> kSources = {{
     {"flexVolume", CheckFlex},
     {"azureFile",
      [](const Source& s) {
-       if (Find(s.value, {"secretNamespace"}) != nullptr) s.Want("secretNamespace");
+       const Json* home = Find(s.value, {"secretNamespace"});
+       if (home != nullptr && !home->is_null()) s.Want("secretNamespace");
      }},
     {"azureDisk", CheckAzureDisk},
     {"scaleIO", [](const Source& s) { s.Want("volumeName"); }},

@@ -155,7 +155,8 @@ void CheckHookName(const BuiltinCheck& check, const std::string& name, const std
   }
 }
 
-void CheckHook(const BuiltinCheck& check, const Json& hook, const std::string& path) {
+void CheckHook(const BuiltinCheck& check, const Json& hook, SelectorValues values,
+               const std::string& path) {
   CheckHookName(check, StringAt(hook, {"name"}), path + ".name");
   CheckAdmissionRules(check, ArrayAt(hook, {"rules"}), path + ".rules");
   CheckGiven(check, hook, path, "failurePolicy", {"Fail", "Ignore"});
@@ -169,7 +170,7 @@ void CheckHook(const BuiltinCheck& check, const Json& hook, const std::string& p
     check.Invalid(path + ".timeoutSeconds", timeout,
                   "the timeout value must be between 1 and 30 seconds");
   }
-  CheckAdmissionSelectors(check, hook, path);
+  CheckAdmissionSelectors(check, hook, path, values);
   CheckGiven(check, hook, path, "reinvocationPolicy", {"IfNeeded", "Never"});
   CheckClientConfig(check, hook.value("clientConfig", Json::object()), path + ".clientConfig");
   CheckMatchConditions(check, hook,
@@ -178,14 +179,14 @@ void CheckHook(const BuiltinCheck& check, const Json& hook, const std::string& p
                       path + ".admissionReviewVersions", "must specify one of v1, v1beta1");
 }
 
-// Whether the selectors of an older configuration hold values that no label can have.
-bool HadAnyValues(const Json* old) {
-  if (old == nullptr) return false;
+// Selectors may hold values that no label can have where those of the older configuration did.
+SelectorValues ValuesOfBefore(const Json* old) {
+  if (old == nullptr) return SelectorValues::kChecked;
   Causes faults;
   for (const Json& hook : ArrayAt(*old, {"webhooks"})) {
-    CheckAdmissionSelectors({*old, nullptr, faults}, hook, "");
+    CheckAdmissionSelectors({*old, nullptr, faults}, hook, "", SelectorValues::kChecked);
   }
-  return !faults.empty();
+  return faults.empty() ? SelectorValues::kChecked : SelectorValues::kAny;
 }
 
 }  // namespace
@@ -257,23 +258,21 @@ void CheckAdmissionRules(const BuiltinCheck& check, const Json& rules, const std
   }
 }
 
-void CheckAdmissionSelectors(const BuiltinCheck& check, const Json& owner,
-                             const std::string& path) {
+void CheckAdmissionSelectors(const BuiltinCheck& check, const Json& owner, const std::string& path,
+                             SelectorValues values) {
   for (const char* member : {"namespaceSelector", "objectSelector"}) {
     const Json* selector = Find(owner, {member});
-    if (selector != nullptr) {
-      CheckSelector(check, *selector, path + "." + member,
-                    HadAnyValues(check.old) ? SelectorValues::kAny : SelectorValues::kChecked);
-    }
+    if (selector != nullptr) CheckSelector(check, *selector, path + "." + member, values);
   }
 }
 
 void CheckWebhooks(const BuiltinCheck& check) {
   const Json& hooks = ArrayAt(check.object, {"webhooks"});
+  const SelectorValues values = ValuesOfBefore(check.old);
   std::set<std::string> names;
   for (std::size_t i = 0; i < hooks.size(); ++i) {
     const std::string field = At("webhooks", i);
-    CheckHook(check, hooks[i], field);
+    CheckHook(check, hooks[i], values, field);
     const std::string name = StringAt(hooks[i], {"name"});
     if (!name.empty() && !names.insert(name).second) {
       check.causes.push_back(DuplicateValue(field + ".name", Quoted(name)));

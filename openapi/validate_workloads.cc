@@ -1,10 +1,13 @@
 // Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs and their elders.
 #include <algorithm>
 
+#include "openapi/builtin.h"
 #include "openapi/validate.h"
 #include "openapi/validate_builtin.h"
+#include "openapi/validate_internal.h"
 #include "openapi/validate_names.h"
 #include "openapi/validate_schedules.h"
+#include "openapi/validate_storage.h"
 #include "storage/object/selector.h"
 
 namespace mailroom::openapi {
@@ -21,11 +24,9 @@ bool IsEmptySelector(const Json& selector) {
          ArrayAt(selector, {"matchExpressions"}).empty();
 }
 
-// Labels, spec and restart policy of `template`.
-void CheckTemplate(const BuiltinCheck& check, const Json& pod, const std::string& path,
-                   const std::string& owner, const std::vector<std::string>& extra_volumes = {}) {
-  CheckTemplateSpec(check, pod, path, extra_volumes);
-  if (owner.empty()) return;
+// Pods of workloads are started anew for as long as there are any.
+void CheckStaying(const BuiltinCheck& check, const Json& pod, const std::string& path,
+                  const std::string& owner) {
   const std::string policy = StringAt(pod, {"spec", "restartPolicy"});
   if (policy != "Always") {
     check.causes.push_back(NotSupported(path + ".spec.restartPolicy", policy, {"Always"}));
@@ -34,6 +35,13 @@ void CheckTemplate(const BuiltinCheck& check, const Json& pod, const std::string
     check.Forbidden(path + ".spec.activeDeadlineSeconds",
                     "activeDeadlineSeconds in " + owner + " is not Supported");
   }
+}
+
+// Labels, spec and restart policy of `template`.
+void CheckTemplate(const BuiltinCheck& check, const Json& pod, const std::string& path,
+                   const std::string& owner) {
+  CheckTemplateSpec(check, pod, path);
+  if (!owner.empty()) CheckStaying(check, pod, path, owner);
 }
 
 // The selector of a workload is given, not empty, and matches its own pods.
@@ -144,6 +152,7 @@ void CheckSelector(const BuiltinCheck& check, const Json& selector, const std::s
 }
 
 void CheckDeployment(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   check.NonNegative({"spec", "replicas"});
   CheckOwnPods(check, "deployment");
   CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template", "ReplicaSet");
@@ -159,6 +168,7 @@ void CheckDeployment(const BuiltinCheck& check) {
 }
 
 void CheckReplicaSet(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   check.NonNegative({"spec", "replicas"});
   check.NonNegative({"spec", "minReadySeconds"});
   CheckOwnPods(check, "deployment");
@@ -167,6 +177,7 @@ void CheckReplicaSet(const BuiltinCheck& check) {
 }
 
 void CheckDaemonSet(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   CheckOwnPods(check, "daemonset");
   CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template", "DaemonSet");
   check.NonNegative({"spec", "minReadySeconds"});
@@ -175,16 +186,47 @@ void CheckDaemonSet(const BuiltinCheck& check) {
   check.Immutable({"spec", "selector"});
 }
 
-void CheckStatefulSet(const BuiltinCheck& check) {
+namespace {
+
+// What is not of the template's own parts.
+void CheckSet(const BuiltinCheck& check) {
   check.NonNegative({"spec", "replicas"});
   check.NonNegative({"spec", "minReadySeconds"});
   CheckOwnPods(check, "statefulset");
+}
+
+void CheckSetTemplate(const BuiltinCheck& check) {
   std::vector<std::string> claims;
   for (const Json& claim : ArrayAt(check.object, {"spec", "volumeClaimTemplates"})) {
     claims.push_back(StringAt(claim, {"metadata", "name"}));
   }
-  CheckTemplate(check, ObjectAt(check.object, {"spec", "template"}), "spec.template", "StatefulSet",
-                claims);
+  CheckTemplateSpec(check, ObjectAt(check.object, {"spec", "template"}), "spec.template", claims);
+}
+
+// A set that was stored with faults may change in spite of those of its template.
+bool WasFaulty(const BuiltinCheck& check) {
+  if (check.old == nullptr) return false;
+  Causes faults;
+  const BuiltinCheck before{*check.old, check.old, faults};
+  CheckSet(before);
+  CheckSetTemplate(before);
+  CheckStatefulSetFields(before);
+  return !faults.empty();
+}
+
+}  // namespace
+
+void CheckStatefulSet(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
+  const Json& pod = ObjectAt(check.object, {"spec", "template"});
+  CheckSet(check);
+  if (WasFaulty(check)) {
+    check.causes.Add(ValidateLabels(Find(pod, {"metadata", "labels"}), "spec.template.labels"));
+    check.causes.Add(ValidateAnnotations(Find(pod, {"metadata", "annotations"}), "spec.template.annotations"));
+  } else {
+    CheckSetTemplate(check);
+  }
+  CheckStaying(check, pod, "spec.template", "StatefulSet");
   if (check.old == nullptr) return;
   Json now = ObjectAt(check.object, {"spec"}), before = ObjectAt(*check.old, {"spec"});
   for (const char* member :
@@ -193,7 +235,7 @@ void CheckStatefulSet(const BuiltinCheck& check) {
     now.erase(member);
     before.erase(member);
   }
-  if (now != before) {
+  if (now != before && !IsSameValue(*BuiltinType("apps/v1.StatefulSetSpec"), &now, &before)) {
     check.Forbidden("spec",
                     "updates to statefulset spec for fields other than 'replicas', 'ordinals', "
                     "'template', 'updateStrategy', 'revisionHistoryLimit', "
@@ -202,6 +244,7 @@ void CheckStatefulSet(const BuiltinCheck& check) {
 }
 
 void CheckReplicationController(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   check.NonNegative({"spec", "minReadySeconds"});
   check.NonNegative({"spec", "replicas"});
   const Json& selector = ObjectAt(check.object, {"spec", "selector"});
@@ -245,6 +288,7 @@ void CheckJobSpec(const BuiltinCheck& check, const Json& spec, const std::string
 }  // namespace
 
 void CheckJob(const BuiltinCheck& check) {
+  if (check.subresource == "status") return;
   CheckJobSpec(check, ObjectAt(check.object, {"spec"}), "spec");
   check.Immutable({"spec", "selector"});
   check.Immutable({"spec", "completionMode"});
