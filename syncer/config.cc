@@ -34,11 +34,11 @@ struct SelectionReader {
   // Null when the entry does not name a resource.
   Wanted* ResourceOf(const Json& entry) {
     const std::string resource = StringAt(entry, {"resource"});
-    const std::string version = StringAt(entry, {"apiVersion"});
+    std::string version = StringAt(entry, {"apiVersion"});
     if (resource.empty() || version.empty()) return nullptr;
-    Wanted& wanted = out.resources_[{StringAt(entry, {"group"}), resource}];
-    if (wanted.version.empty()) wanted.version = version;
-    return &wanted;
+    const auto [at, is_new] = out.resources_.try_emplace({StringAt(entry, {"group"}), resource});
+    if (is_new) at->second.version = std::move(version);
+    return &at->second;
   }
 
   void ReadNamespaceScope(const Json& config) {
