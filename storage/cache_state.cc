@@ -257,6 +257,7 @@ std::vector<SubscriptionPtr> CacheState::AllSubscribers() const {
 
 bool CacheState::Scattered(std::int64_t second) {
   if (thinned_objects_.Now(objects_)) scattered_since_ = second;
+  if (objects_ > limits::kThinnedMost) scattered_since_ = 0;  // many have come again
   if (scattered_since_ == 0) return false;
   if (second < scattered_since_ + (limits::kHistoryAge + limits::kHistoryTrim).count()) return false;
   scattered_since_ = 0;

@@ -65,7 +65,8 @@ class CacheState {
   std::vector<SubscriptionPtr> AllSubscribers() const;
   void Measure(CacheStats& stats) const;
   // Nearly all objects have gone, and so has what history knew of them: what is left should be
-  // replaced by copies that lie together. True once; asked at each look for old events.
+  // replaced by copies that lie together. True once; asked at each look for old events. Not when so
+  // many have come meanwhile that copying them would hold up others.
   bool Scattered(std::int64_t second);
   // Replaces an object by its copy, unless it has changed or gone.
   void Exchange(const CollectionName& name, const ObjectPtr& known, ObjectPtr copy);

@@ -134,6 +134,17 @@ TEST_F(CacheStateSettles, GathersTheObjectsThatAreLeft) {
   EXPECT_EQ(ValueOf(*state_.Find(PlaceOf(100).key())), "again");
 }
 
+TEST_F(CacheStateSettles, GathersNothingWhenManyHaveComeAgain) {
+  for (std::uint64_t i = 0; i < kMany; ++i) Put(i, "");
+  for (std::uint64_t i = 1; i < kMany; ++i) Change(i, nullptr);
+  EXPECT_FALSE(GatherScattered(guarded_, 2)) << "history knows what has gone";
+  const ObjectPtr before = state_.Find(PlaceOf(0).key());
+  for (std::uint64_t i = 1; i <= limits::kThinnedMost; ++i) state_.Load(PlaceOf(i).key(), before);
+  const std::int64_t forgotten = 2 + (limits::kHistoryAge + limits::kHistoryTrim).count();
+  EXPECT_FALSE(GatherScattered(guarded_, forgotten));
+  EXPECT_EQ(state_.Find(PlaceOf(0).key()), before);
+}
+
 // Between the copy and the exchange the object may have changed, or gone.
 TEST_F(CacheStateSettles, ExchangesOnlyWhatIsThere) {
   Put(1, "old");

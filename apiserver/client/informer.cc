@@ -354,6 +354,7 @@ class ListWatch : public StreamSink, public std::enable_shared_from_this<ListWat
       if (self == nullptr) return;
       std::lock_guard run(self->run_mutex_);
       if (self->stopped_ || self->refresh_ != refresh || self->step_ != Step::kWatch) return;
+      if (self->cache_.size() > limits::kThinnedMost) return;  // so many are left where they are
       self->refreshing_ = true;
       self->Schedule(milliseconds(0), Step::kList);
     });

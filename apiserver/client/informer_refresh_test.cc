@@ -116,6 +116,20 @@ TEST_F(InformerRefresh, TakesOverTheNewPlaces) {
   EXPECT_EQ(told_, kLeft);
 }
 
+TEST_F(InformerRefresh, NotWhenManyHaveComeAgain) {
+  TellState(Objects(kMany));
+  for (int i = kLeft; i < kMany; ++i) Tell(WatchedObject::Type::kDeleted, Made(i));
+  const auto [delay, refresh] = stage_.tasks.back();
+  const ObjectPtr again = Made(kLeft);
+  for (std::size_t i = 0; i < limits::kThinnedMost; ++i) {
+    stage_.sink->OnObject({WatchedObject::Type::kSet, again->revision(),
+                           Workspace("w" + std::to_string(i)), again});
+  }
+  refresh();
+  stage_.RunDue();
+  EXPECT_EQ(stage_.queries.size(), 1u);
+}
+
 TEST_F(InformerRefresh, OnlyWhenNearlyAllHasGone) {
   TellState(Objects(kMany));
   const std::size_t before = stage_.tasks.size();
