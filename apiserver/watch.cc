@@ -304,12 +304,10 @@ Result<std::optional<Revision>> StartOf(Call& call, const ReadOptions& options) 
   const bool any = !options.resource_version || *options.resource_version == Revision();
   const bool initial = options.send_initial.value_or(any);
   if (!options.resource_version) TRY(store.Freshen());
-  if (!initial) {
-    if (any) return std::optional<Revision>(store.applied());
-    return std::optional<Revision>(*options.resource_version);
-  }
+  // Another server of this store may have told of what has not come here yet.
   if (!any) TRY(store.WaitFor(*options.resource_version, call.Patience()));
-  return std::optional<Revision>();
+  if (initial) return std::optional<Revision>();
+  return std::optional<Revision>(any ? store.applied() : *options.resource_version);
 }
 
 }  // namespace
