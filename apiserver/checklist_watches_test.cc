@@ -203,6 +203,9 @@ TEST_F(Begun, TablesHoldWhatTheyAreToldTo) {
   EXPECT_EQ(StringAt(object("&includeObject=Metadata"), {"kind"}), "PartialObjectMetadata");
   EXPECT_EQ(StringAt(object("&includeObject=Object"), {"data", "k"}), "v");
   EXPECT_TRUE(object("&includeObject=None").is_null());
+  const auto refused = hub.GetAs(kMaps + "?watch=1&includeObject=Some", kTable);
+  EXPECT_EQ(refused.code, 400);
+  EXPECT_EQ(StringAt(refused.body, {"reason"}), "BadRequest");
 }
 
 // What controllers that look at metadata only ask for: lists and watches in protobuf.

@@ -5,6 +5,7 @@
 
 #include "apiserver/converted_watcher.h"
 #include "apiserver/implied.h"
+#include "apiserver/list_body.h"
 #include "apiserver/read_options.h"
 #include "apiserver/render.h"
 #include "apiserver/timer_queue.h"
@@ -316,6 +317,7 @@ Result<Response> Watch(Call& call) {
   const ReadOptions options = TRY(ParseWatchOptions(call));
   Accepted accepted = TRY(Negotiate(call.request, call.info.query, *call.type, Shape::kWatch));
   accepted.pretty = false;
+  if (accepted.form == Form::kTable) TRY(IncludeObject(call.info.query));
   auto start = StartOf(call, options);
   if (!start.ok()) return ErrorStream(start.error(), accepted.media);
   storage::CacheWatchOptions cache;
