@@ -258,6 +258,33 @@ TEST_F(Verbs, DryRunChangesNothing) {
   EXPECT_EQ(hub.Get(kMaps + "/a").code, 200);
 }
 
+// Field names take as much room again for their owners.
+TEST_F(Verbs, WhatIsTooLargeIsKeptWithoutItsOwners) {
+  Json large = ConfigMap("a");
+  for (int i = 0; i < 10'000; ++i) {
+    large["data"]["k" + std::to_string(10'000 + i) + std::string(90, 'k')] = "v";
+  }
+  const auto owned = [](const Json& object) {
+    return Find(object, {"metadata", "managedFields"}) != nullptr;
+  };
+  const auto made = hub.Do("POST", kMaps, large);
+  ASSERT_EQ(made.code, 201) << made.text.substr(0, 300);
+  EXPECT_FALSE(owned(made.body));
+  EXPECT_EQ(hub.Get(kMaps + "/a").body, made.body);
+  EXPECT_EQ(RevisionOf(hub.Do("PUT", kMaps + "/a", made.body).body), RevisionOf(made.body))
+      << "no-op must not bump";
+  const auto patched = hub.Do("PATCH", kMaps + "/a", {{"data", {{"more", "v"}}}}, kMerge);
+  EXPECT_EQ(patched.code, 200) << patched.text.substr(0, 300);
+  EXPECT_EQ(StringAt(patched.body, {"data", "more"}), "v");
+  EXPECT_FALSE(owned(patched.body));
+  // An apply is about who owns what.
+  Set(large, {"metadata", "name"}, "b");
+  const auto applied = hub.Do("PATCH", kMaps + "/b?fieldManager=one", large, "application/apply-patch+yaml");
+  EXPECT_EQ(applied.code, 413) << applied.text.substr(0, 300);
+  large["data"] = {{"k", "v"}};
+  EXPECT_TRUE(owned(hub.Do("POST", kMaps, large).body));
+}
+
 TEST_F(Verbs, UnknownFieldsWarnOrFail) {
   Json object = ConfigMap("a");
   object["extra"] = 1;
