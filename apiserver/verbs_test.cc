@@ -258,6 +258,24 @@ TEST_F(Verbs, DryRunChangesNothing) {
   EXPECT_EQ(hub.Get(kMaps + "/a").code, 200);
 }
 
+TEST_F(Verbs, DryRunsHaveNoRevisionInAnyForm) {
+  const std::string table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+  const std::string partial = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+  for (const std::string& accept : {std::string("application/json"), partial, table}) {
+    Request request;
+    request.method = "POST";
+    request.path = kMaps;
+    request.query = "dryRun=All";
+    request.body = DumpJson(ConfigMap("a"));
+    request.headers.Add("accept", accept);
+    request.peer.common_name = "admin";
+    request.peer.organizations = {"system:masters"};
+    const auto made = hub.Send(std::move(request));
+    EXPECT_EQ(made.code, 201) << made.text;
+    EXPECT_EQ(made.text.find("resourceVersion"), std::string::npos) << made.text;
+  }
+}
+
 // Field names take as much room again for their owners.
 TEST_F(Verbs, WhatIsTooLargeIsKeptWithoutItsOwners) {
   Json large = ConfigMap("a");
