@@ -209,6 +209,26 @@ TEST_F(Verbs, EveryPropagationPolicyEndsTheObject) {
   }
 }
 
+// Whoever does not say so may not know that pods stay.
+TEST_F(Verbs, JobsWarnThatTheirPodsStay) {
+  const std::string jobs = "/clusters/wds1/apis/batch/v1/namespaces/default/jobs";
+  const Json job = *ParseJson(R"({"metadata":{"name":"j"},"spec":{"template":{"spec":
+    {"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}})");
+  for (const char* policy : {"", "Background", "Orphan"}) {
+    ASSERT_EQ(hub.Do("POST", jobs, job).code, 201);
+    const Json options = *policy == '\0' ? Json::object() : Json{{"propagationPolicy", policy}};
+    const auto deleted = hub.Do("DELETE", jobs + "/j", options);
+    EXPECT_EQ(deleted.code, 200) << deleted.text;
+    const std::string_view warning = deleted.headers.Get("warning");
+    EXPECT_EQ(warning.empty(), *policy != '\0') << policy << warning;
+    if (!warning.empty()) {
+      EXPECT_TRUE(warning.starts_with("299 - \"child pods are preserved by default when jobs are deleted;"))
+          << warning;
+    }
+    ASSERT_TRUE(Eventually([&] { return hub.Get(jobs + "/j").code == 404; }));
+  }
+}
+
 TEST_F(Verbs, ListsPageAtOneRevision) {
   for (int i = 0; i < 5; ++i) hub.Do("POST", kMaps, ConfigMap("m" + std::to_string(i)));
   auto first = hub.Get(kMaps + "?limit=2");
@@ -242,6 +262,11 @@ TEST_F(Verbs, SelectorsAndGenerateName) {
   ASSERT_EQ(made.code, 201) << made.text;
   const std::string name = StringAt(made.body, {"metadata", "name"});
   EXPECT_EQ(name.size(), 9u);
+  Set(labelled, {"metadata", "generateName"}, std::string(80, 'g'));
+  const Json long_one = hub.Do("POST", kMaps, labelled).body;
+  EXPECT_EQ(StringAt(long_one, {"metadata", "name"}).substr(0, 58), std::string(58, 'g'));
+  EXPECT_EQ(StringAt(long_one, {"metadata", "name"}).size(), 63u);
+  hub.Do("DELETE", kMaps + "/" + StringAt(long_one, {"metadata", "name"}));
   hub.Do("POST", kMaps, ConfigMap("plain"));
   EXPECT_EQ(Find(hub.Get(kMaps + "?labelSelector=a%3Db").body, {"items"})->size(), 1u);
   EXPECT_EQ(Find(hub.Get(kMaps + "?labelSelector=a%21%3Db").body, {"items"})->size(), 1u);
