@@ -458,16 +458,17 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
       TRY(admit.Validate(nullptr, &shown));
     }
     bool gone = GoesAtOnce(call, request, *stored);
+    ObjectPtr last = stored;
     std::string bytes;
     if (!gone) {
       Json object = stored->ToJson();
       gone = MarkDeleted(call, request, object);
       if (!gone && object == stored->ToJson()) return Outcome{stored, false, false};
       bytes = Object::Encode(object);
+      const bool ending = Find(object, {"metadata", "deletionTimestamp"}) != nullptr;
+      if (ending) last = TRY(Object::Decode(bytes, stored->revision()));
     }
-    if (request.dry_run) {
-      return Outcome{gone ? stored : TRY(Object::Decode(bytes, stored->revision())), false, gone};
-    }
+    if (request.dry_run) return Outcome{last, false, gone};
     Txn txn;
     txn.compares.push_back({key.ToStoreKey(), StoredRevision(*stored)});
     if (gone) {
@@ -478,7 +479,8 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
     const TxnResult result = TRY(admit.Commit(std::move(txn), nullptr, nullptr));
     if (result.committed) {
       admit.Release(key.ns, gone ? Admit::Written::kRemoved : Admit::Written::kChanged);
-      return Outcome{gone ? stored : TRY(Object::Decode(bytes, result.revision)), false, gone};
+      const bool shown = !gone || call.type->returns_deleted;
+      return Outcome{shown ? last->AtRevision(result.revision) : last, false, gone};
     }
     TRY(call.hub.store.WaitFor(result.revision, call.Patience()));
   }

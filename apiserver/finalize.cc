@@ -153,15 +153,16 @@ bool MarkDeleted(const Call& call, const DeleteRequest& request, Json& object) {
   }
   ApplyPropagation(call, request, object);
   const std::int64_t grace = again ? 0 : GraceSeconds(call, request, object);
-  if (grace == 0 && !Held(call, object)) return true;
-  if (again) return false;
+  const bool gone = grace == 0 && !Held(call, object);
+  // Only pods are shown as they end, for which they may be given time.
+  if (again || (gone && call.type->stored_as != kPodsResource)) return gone;
   SetEnd(ToSeconds(call.hub.clock.Now()) + std::chrono::seconds(grace), grace, object);
   if (const std::int64_t generation = IntAt(object, {"metadata", "generation"}); generation > 0) {
     Set(object, {"metadata", "generation"}, generation + 1);
   }
   const KindRules& rules = RulesOf(*call.type);
   if (rules.on_terminating != nullptr) rules.on_terminating(object);
-  return false;
+  return gone;
 }
 
 bool IsGone(const Call& call, const Json& object) {

@@ -106,13 +106,18 @@ TEST_F(Pods, AreLeftTheirTimeWhichMayBecomeShorter) {
   const Json third = told("?gracePeriodSeconds=-5");
   EXPECT_EQ(grace(third), 1);
   EXPECT_GE(end(third), end(first) - 59);
-  EXPECT_EQ(hub.Do("DELETE", pods + "/a?gracePeriodSeconds=0").code, 200);
+  const Json last = told("?gracePeriodSeconds=0");
+  EXPECT_EQ(grace(last), 0);
   EXPECT_EQ(hub.Get(pods + "/a").code, 404);
+  EXPECT_EQ(StringAt(last, {"metadata", "resourceVersion"}),
+            StringAt(hub.Get(pods).body, {"metadata", "resourceVersion"}));
 }
 
 TEST_F(Pods, AreGivenNoTimeWhenNothingRuns) {
   Make("a");
-  EXPECT_EQ(hub.Do("DELETE", pods + "/a").code, 200);
+  const Json last = hub.Do("DELETE", pods + "/a").body;
+  EXPECT_EQ(IntAt(last, {"metadata", "deletionGracePeriodSeconds"}, -1), 0);
+  EXPECT_FALSE(StringAt(last, {"metadata", "deletionTimestamp"}).empty());
   EXPECT_EQ(hub.Get(pods + "/a").code, 404);
   for (const char* phase : {"Succeeded", "Failed"}) {
     Make("a", {{"nodeName", "n"}});
