@@ -285,8 +285,10 @@ Status ForbiddenTo(const User& user, const Attributes& asked, const std::string&
   const std::string tail = reason.empty() ? "" : ": " + reason;
   const std::string cannot = "User " + Quoted(user.name) + " cannot " + std::string(asked.verb);
   if (!asked.is_resource) {
+    StatusDetails details;
+    details.retry_after_seconds = -1;  // nothing to show, but details are present
     return Status(Reason::kForbidden,
-                  "forbidden: " + Harmless(cannot + " path " + Quoted(asked.path)) + tail);
+                  "forbidden: " + Harmless(cannot + " path " + Quoted(asked.path)) + tail, details);
   }
   std::string resource(asked.resource);
   if (!asked.subresource.empty()) resource += "/" + std::string(asked.subresource);
