@@ -125,6 +125,13 @@ TEST_F(Access, ForbiddenNamesWhatWasAsked) {
   EXPECT_EQ(StringAt(hub.Send(request).body, {"message"}),
             "secrets \"s\" is forbidden: User \"eve\" cannot get resource \"secrets\" in API group "
             "\"\" in the namespace \"n\"");
+  // What looks like HTML is written so that no browser takes it as such.
+  request.path = "/clusters/wds1/<b>&";
+  request.peer.common_name = "<eve>";
+  const auto answer = hub.Send(request);
+  EXPECT_EQ(StringAt(answer.body, {"message"}),
+            "forbidden: User \"&lt;eve&gt;\" cannot get path \"/&lt;b&gt;&amp;\"");
+  EXPECT_EQ(answer.headers.Get("x-content-type-options"), "nosniff");
 }
 
 TEST(ServeOptions, AreCheckedOnce) {

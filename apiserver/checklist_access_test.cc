@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "apiserver/auth/jwt.h"
@@ -178,6 +179,52 @@ TEST_F(RuleTable, OfPaths) {
     EXPECT_EQ(Allows(rule, asked), row.allowed) << row.url << " " << row.path;
     const Json other = {{"nonResourceAttributes", {{"verb", "post"}, {"path", row.path}}}};
     EXPECT_FALSE(Allows(rule, other)) << row.url << " " << row.path;
+  }
+}
+
+// Of all that is wrong with a request the same is told first as by the original.
+TEST(Refusals, ComeOneAfterTheOther) {
+  TestHub hub;
+  const std::string maps = "/clusters/wds1/api/v1/namespaces/default/configmaps";
+  ASSERT_EQ(hub.Do("POST", maps, ConfigMap("taken")).code, 201);
+  Request request;
+  request.method = "PUT";
+  request.path = "/clusters/wds1/nowhere";
+  request.query = "dryRun=Some";
+  request.body = "{";
+  request.headers.Set("accept", "text/html");
+  request.headers.Set("content-type", "text/plain");
+  request.headers.Set("authorization", "Bearer x");
+  request.headers.Set("impersonate-user", "alice");
+  struct Step {
+    int code;
+    const char* told;  // part of the answer
+    std::function<void()> mend;
+  };
+  const Step steps[] = {
+      {401, "Unauthorized", [&] {
+         request.headers.Remove("authorization");
+         request.peer.common_name = "eve";
+       }},
+      {403, "User \\\"eve\\\" cannot impersonate resource \\\"users\\\"",
+       [&] { request.headers.Remove("impersonate-user"); }},
+      {403, "User \\\"eve\\\" cannot put path \\\"/nowhere\\\"",
+       [&] { request.peer.organizations = {"system:masters"}; }},
+      {404, "404 page not found", [&] { request.path = maps; }},
+      {405, "MethodNotAllowed", [&] { request.method = "POST"; }},
+      {406, "NotAcceptable", [&] { request.headers.Set("accept", "application/json"); }},
+      {415, "UnsupportedMediaType", [&] { request.headers.Set("content-type", "application/json"); }},
+      {422, "CreateOptions", [&] { request.query.clear(); }},
+      {400, "BadRequest", [&] { request.body = R"({"metadata":{"name":"A"}})"; }},
+      {422, "metadata.name", [&] { request.body = R"({"metadata":{"name":"taken"}})"; }},
+      {409, "AlreadyExists", [&] { request.body = R"({"metadata":{"name":"free"}})"; }},
+      {201, "free", [] {}},
+  };
+  for (const Step& step : steps) {
+    const auto answer = hub.Send(request);
+    EXPECT_EQ(answer.code, step.code) << answer.text;
+    EXPECT_NE(answer.text.find(step.told), std::string::npos) << answer.text;
+    step.mend();
   }
 }
 

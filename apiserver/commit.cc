@@ -108,9 +108,18 @@ Result<void> Validate(Call& call, const Json& object, const Json* live) {
                  std::move(causes));
 }
 
-Result<std::string> EncodeStored(const Call& call, const Json& object) {
-  std::string bytes = HasStoredForm(call, object) ? Object::Encode(object)
-                                                  : Object::Encode(TRY(Stored(call, object)));
+Result<std::string> Encode(const Call& call, const Json& object) {
+  if (HasStoredForm(call, object)) return Object::Encode(object);
+  return Object::Encode(TRY(Stored(call, object)));
+}
+
+// What is too large only because of who owns its fields is kept without that, unless it was applied.
+Result<std::string> EncodeStored(const Call& call, bool applied, Json& object) {
+  std::string bytes = TRY(Encode(call, object));
+  const bool large = bytes.size() > limits::kStoredObjectBytes;
+  if (large && !applied && Erase(object, {"metadata", "managedFields"})) {
+    bytes = TRY(Encode(call, object));
+  }
   if (bytes.size() > limits::kStoredObjectBytes) {
     return RequestTooLarge("limit is " + std::to_string(limits::kStoredObjectBytes));
   }
@@ -335,6 +344,7 @@ Status Taken(const Call& call, const Object& existing, const Json& made) {
 
 Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
   Json& object = draft.object;
+  const bool applied = draft.tracked;
   // An apply that finds no object makes one, whatever version it was written for.
   const Revision given = call.info.verb == "patch" ? Revision() : GivenRevision(object);
   TRY(CheckTree(call, options, *call.type, draft));
@@ -364,7 +374,7 @@ Result<Outcome> Insert(Call& call, const WriteOptions& options, Draft draft) {
     TRY(admit.Validate(&object, nullptr));
     const ResourceKey key = call.Key(name);
     TRY(key.Check());
-    std::string bytes = TRY(EncodeStored(call, object));
+    std::string bytes = TRY(EncodeStored(call, applied, object));
     if (options.dry_run) {
       TRY(admit.CheckQuota(object, nullptr));
       if (const ObjectPtr existing = call.hub.store.Get(key)) return Taken(call, *existing, object);
@@ -406,10 +416,14 @@ Result<Outcome> Change(Call& call, const WriteOptions& options, const Propose& p
     if (stored == nullptr) return call.NotFoundHere();
     Json live = TRY(Served(call, stored));
     Draft draft = TRY(propose(live));
+    const bool applied = draft.tracked;
     Json object = TRY(Complete(call, options, live, admit, std::move(draft)));
     const bool gone = IsGone(call, object);
-    if (object == live && !gone) return Outcome{stored, false, false};
-    std::string bytes = TRY(EncodeStored(call, object));
+    const auto same = [&] { return object == live && !gone; };
+    if (same()) return Outcome{stored, false, false};
+    std::string bytes = TRY(EncodeStored(call, applied, object));
+    // Without the owners of its fields it may be what it was.
+    if (!object["metadata"].contains("managedFields") && same()) return Outcome{stored, false, false};
     if (options.dry_run) {
       TRY(admit.CheckQuota(object, &live));
       return Outcome{TRY(Object::Decode(bytes, stored->revision())), false, gone};
@@ -447,16 +461,17 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
       TRY(admit.Validate(nullptr, &shown));
     }
     bool gone = GoesAtOnce(call, request, *stored);
+    ObjectPtr last = stored;
     std::string bytes;
     if (!gone) {
       Json object = stored->ToJson();
       gone = MarkDeleted(call, request, object);
       if (!gone && object == stored->ToJson()) return Outcome{stored, false, false};
       bytes = Object::Encode(object);
+      const bool ending = Find(object, {"metadata", "deletionTimestamp"}) != nullptr;
+      if (ending) last = TRY(Object::Decode(bytes, stored->revision()));
     }
-    if (request.dry_run) {
-      return Outcome{gone ? stored : TRY(Object::Decode(bytes, stored->revision())), false, gone};
-    }
+    if (request.dry_run) return Outcome{last, false, gone};
     Txn txn;
     txn.compares.push_back({key.ToStoreKey(), StoredRevision(*stored)});
     if (gone) {
@@ -467,7 +482,8 @@ Result<Outcome> Remove(Call& call, const std::string& name, const DeleteRequest&
     const TxnResult result = TRY(admit.Commit(std::move(txn), nullptr, nullptr));
     if (result.committed) {
       admit.Release(key.ns, gone ? Admit::Written::kRemoved : Admit::Written::kChanged);
-      return Outcome{gone ? stored : TRY(Object::Decode(bytes, result.revision)), false, gone};
+      const bool shown = !gone || call.type->returns_deleted;
+      return Outcome{shown ? last->AtRevision(result.revision) : last, false, gone};
     }
     TRY(call.hub.store.WaitFor(result.revision, call.Patience()));
   }

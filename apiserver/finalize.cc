@@ -46,6 +46,10 @@ void ApplyPropagation(const Call& call, const DeleteRequest& request, Json& obje
   if (!wanted.empty()) AddFinalizer(object, wanted);
 }
 
+std::chrono::sys_seconds ToSeconds(std::chrono::system_clock::time_point time) {
+  return std::chrono::floor<std::chrono::seconds>(time);
+}
+
 // Seconds for which a pod on a node is left to end by itself; everything else goes at once.
 std::int64_t GraceSeconds(const Call& call, const DeleteRequest& request, const Json& object) {
   if (call.type->stored_as != kPodsResource) return 0;
@@ -56,6 +60,28 @@ std::int64_t GraceSeconds(const Call& call, const DeleteRequest& request, const 
   const std::int64_t own = IntAt(object, {"spec", "terminationGracePeriodSeconds"}, 30);
   const std::int64_t grace = request.grace_seconds.value_or(own);
   return grace < 0 ? 1 : grace;
+}
+
+void SetEnd(std::chrono::sys_seconds end, std::int64_t grace, Json& object) {
+  Set(object, {"metadata", "deletionTimestamp"}, FormatTime(end));
+  Set(object, {"metadata", "deletionGracePeriodSeconds"}, grace);
+}
+
+// Of a pod that has been told to end `running` seconds later: whether it is told to end sooner,
+// counted from when it was told first, but no sooner than now. It may not be told to end later.
+bool ShortenGrace(const Call& call, const DeleteRequest& request, std::int64_t running, Json& object) {
+  if (!request.grace_seconds) return false;
+  std::int64_t grace = *request.grace_seconds < 0 ? 1 : *request.grace_seconds;
+  if (grace >= running) return false;
+  const std::chrono::sys_seconds now = ToSeconds(call.hub.clock.Now());
+  std::chrono::sys_seconds end{
+      std::chrono::seconds(ParseTime(StringAt(object, {"metadata", "deletionTimestamp"})) - running + grace)};
+  if (end < now) {
+    end = now;
+    if (grace != 0) grace = 1;  // whoever ends it is still to hear of this
+  }
+  SetEnd(end, grace, object);
+  return true;
 }
 
 bool Held(const Call& call, const Json& object) {
@@ -118,23 +144,25 @@ bool GoesAtOnce(const Call& call, const DeleteRequest& request, const Object& st
 }
 
 bool MarkDeleted(const Call& call, const DeleteRequest& request, Json& object) {
-  ApplyPropagation(call, request, object);
-  const std::int64_t grace = GraceSeconds(call, request, object);
   const bool again = Find(object, {"metadata", "deletionTimestamp"}) != nullptr;
-  const std::int64_t running = IntAt(object, {"metadata", "deletionGracePeriodSeconds"});
-  const bool shorter = again && grace < running;
-  if (!Held(call, object) && (grace == 0 || (again && running == 0))) return true;
-  if (again && !shorter) return false;
-  Set(object, {"metadata", "deletionTimestamp"},
-      FormatTime(call.hub.clock.Now() + std::chrono::seconds(grace)));
-  Set(object, {"metadata", "deletionGracePeriodSeconds"}, grace);
-  if (const std::int64_t generation = IntAt(object, {"metadata", "generation"});
-      generation > 0 && !again) {
+  const std::int64_t running = again ? IntAt(object, {"metadata", "deletionGracePeriodSeconds"}) : 0;
+  if (running > 0 && call.type->stored_as == kPodsResource) {
+    if (!ShortenGrace(call, request, running, object)) return false;
+    ApplyPropagation(call, request, object);
+    return *request.grace_seconds == 0 && !Held(call, object);
+  }
+  ApplyPropagation(call, request, object);
+  const std::int64_t grace = again ? 0 : GraceSeconds(call, request, object);
+  const bool gone = grace == 0 && !Held(call, object);
+  // Only pods are shown as they end, for which they may be given time.
+  if (again || (gone && call.type->stored_as != kPodsResource)) return gone;
+  SetEnd(ToSeconds(call.hub.clock.Now()) + std::chrono::seconds(grace), grace, object);
+  if (const std::int64_t generation = IntAt(object, {"metadata", "generation"}); generation > 0) {
     Set(object, {"metadata", "generation"}, generation + 1);
   }
   const KindRules& rules = RulesOf(*call.type);
   if (rules.on_terminating != nullptr) rules.on_terminating(object);
-  return false;
+  return gone;
 }
 
 bool IsGone(const Call& call, const Json& object) {

@@ -24,7 +24,7 @@ Result<void> CheckDeletePreconditions(const Call& call, const Object& stored,
 // MarkDeleted tells.
 bool GoesAtOnce(const Call& call, const DeleteRequest& request, const Object& stored);
 // Applies a delete to the object: propagation finalizers, deletionTimestamp. True when nothing
-// holds the object, so that it is to be removed at once.
+// holds the object, so that it is to be removed at once; a pod is marked all the same.
 bool MarkDeleted(const Call& call, const DeleteRequest& request, Json& object);
 // True when the object is being deleted and nothing holds it any more.
 bool IsGone(const Call& call, const Json& object);

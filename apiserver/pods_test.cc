@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/conditions.h"
+#include "storage/object/clock.h"
 #include "storage/object/json_path.h"
 #include "test/support/eventually.h"
 #include "test/support/test_hub.h"
@@ -73,6 +74,60 @@ TEST_F(Pods, AnEvictionDeletes) {
   const auto none = Evict("a");
   EXPECT_EQ(none.code, 404);
   EXPECT_EQ(Message(none), "pods \"a\" not found");
+}
+
+TEST_F(Pods, AreLeftTheirTimeWhichMayBecomeShorter) {
+  const auto grace = [](const Json& pod) {
+    return IntAt(pod, {"metadata", "deletionGracePeriodSeconds"}, -1);
+  };
+  const auto end = [](const Json& pod) {
+    return ParseTime(StringAt(pod, {"metadata", "deletionTimestamp"}));
+  };
+  const auto told = [&](const std::string& options) {
+    return hub.Do("DELETE", pods + "/a" + options).body;
+  };
+  Make("a", {{"nodeName", "n"}});
+  const Json first = told("?gracePeriodSeconds=60");
+  EXPECT_EQ(grace(first), 60);
+  EXPECT_EQ(IntAt(first, {"metadata", "generation"}), 2);
+  // Whoever leaves it to the pod, or gives more time, changes nothing.
+  EXPECT_EQ(told(""), first);
+  EXPECT_EQ(told("?gracePeriodSeconds=60"), first);
+  EXPECT_EQ(told("?gracePeriodSeconds=90&propagationPolicy=Orphan"), first);
+  Write("/a/status", {{"status", {{"phase", "Succeeded"}}}});
+  EXPECT_EQ(grace(told("")), 60);
+  // Less time counts from when it was told first.
+  const std::string began = FormatTime(Clock::Real().Now());
+  ASSERT_TRUE(Eventually([&] { return FormatTime(Clock::Real().Now()) != began; }));
+  const Json second = told("?gracePeriodSeconds=20");
+  EXPECT_EQ(grace(second), 20);
+  EXPECT_EQ(end(second), end(first) - 40);
+  EXPECT_EQ(IntAt(second, {"metadata", "generation"}), 2);
+  const Json third = told("?gracePeriodSeconds=-5");
+  EXPECT_EQ(grace(third), 1);
+  EXPECT_GE(end(third), end(first) - 59);
+  const Json last = told("?gracePeriodSeconds=0");
+  EXPECT_EQ(grace(last), 0);
+  EXPECT_EQ(hub.Get(pods + "/a").code, 404);
+  EXPECT_EQ(StringAt(last, {"metadata", "resourceVersion"}),
+            StringAt(hub.Get(pods).body, {"metadata", "resourceVersion"}));
+}
+
+TEST_F(Pods, AreGivenNoTimeWhenNothingRuns) {
+  Make("a");
+  const Json last = hub.Do("DELETE", pods + "/a").body;
+  EXPECT_EQ(IntAt(last, {"metadata", "deletionGracePeriodSeconds"}, -1), 0);
+  EXPECT_FALSE(StringAt(last, {"metadata", "deletionTimestamp"}).empty());
+  EXPECT_EQ(hub.Get(pods + "/a").code, 404);
+  for (const char* phase : {"Succeeded", "Failed"}) {
+    Make("a", {{"nodeName", "n"}});
+    Write("/a/status", {{"status", {{"phase", phase}}}});
+    EXPECT_EQ(hub.Do("DELETE", pods + "/a").code, 200);
+    EXPECT_EQ(hub.Get(pods + "/a").code, 404) << phase;
+  }
+  Make("a", {{"nodeName", "n"}, {"terminationGracePeriodSeconds", 7}});
+  const Json ending = hub.Do("DELETE", pods + "/a").body;
+  EXPECT_EQ(IntAt(ending, {"metadata", "deletionGracePeriodSeconds"}), 7);
 }
 
 TEST_F(Pods, EvictionsAreReadAsClientsWriteThem) {

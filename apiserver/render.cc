@@ -63,26 +63,20 @@ Result<Response> Finish(const Accepted& accepted, int code, std::string json) {
   return JsonResponse(code, DumpJsonPretty(tree));
 }
 
-// A dry run's new object has no revision, so none is shown.
-Result<std::string> WithoutRevision(const Call& call, const Object& object) {
-  Json tree = TRY(ParseJson(ServedBytes(*call.type, object, nullptr)));
-  Erase(tree, {"metadata", "resourceVersion"});
-  return DumpJson(tree);
-}
-
+// One object in the accepted form. A dry run's new object has no revision, so none is shown.
 Result<std::string> SingleText(const Call& call, const Accepted& accepted, const Object& object) {
-  if (accepted.form == Form::kObject) {
-    if (object.revision() == Revision()) return WithoutRevision(call, object);
-    return ServedBytes(*call.type, object, nullptr);
-  }
-  auto tree = ParseJson(ServedBytes(*call.type, object, nullptr));
-  if (!tree.ok()) return std::move(tree).error();
+  const bool stored = object.revision() != Revision();
+  std::string bytes = ServedBytes(*call.type, object, nullptr);
+  if (accepted.form == Form::kObject && stored) return bytes;
+  Json tree = TRY(ParseJson(bytes));
+  if (!stored) Erase(tree, {"metadata", "resourceVersion"});
+  if (accepted.form == Form::kObject) return DumpJson(tree);
   if (accepted.form == Form::kPartial) {
-    return DumpJson(PartialMetadata(*tree, accepted.meta_version));
+    return DumpJson(PartialMetadata(tree, accepted.meta_version));
   }
   const std::string include = TRY(IncludeObject(call.info.query));
-  Json table = MakeTable(*call.type, {*tree}, accepted.meta_version, include, true);
-  Set(table, {"metadata", "resourceVersion"}, object.revision().ToString());
+  Json table = MakeTable(*call.type, {tree}, accepted.meta_version, include, true);
+  if (stored) Set(table, {"metadata", "resourceVersion"}, object.revision().ToString());
   return DumpJson(table);
 }
 

@@ -1,5 +1,6 @@
 #include "apiserver/table.h"
 
+#include "openapi/columns.h"
 #include "storage/object/json_path.h"
 
 namespace mailroom::apiserver {
@@ -21,11 +22,15 @@ Json MakeTable(const openapi::ResourceType& type, const std::vector<Json>& objec
                        {"description", column.description},
                        {"priority", column.priority}});
   }
+  const auto conditions_of = type.builtin ? openapi::BuiltinRowConditions(type.gvk) : nullptr;
   Json rows = Json::array();
   for (const Json& object : objects) {
     Json cells = Json::array();
     for (const openapi::Column& column : type.columns) cells.push_back(column.cell(object));
     Json row = {{"cells", std::move(cells)}};
+    if (conditions_of != nullptr) {
+      if (Json conditions = conditions_of(object); !conditions.is_null()) row["conditions"] = std::move(conditions);
+    }
     if (include == "Object") {
       row["object"] = object;
     } else {

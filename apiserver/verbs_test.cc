@@ -211,6 +211,26 @@ TEST_F(Verbs, EveryPropagationPolicyEndsTheObject) {
   }
 }
 
+// Whoever does not say so may not know that pods stay.
+TEST_F(Verbs, JobsWarnThatTheirPodsStay) {
+  const std::string jobs = "/clusters/wds1/apis/batch/v1/namespaces/default/jobs";
+  const Json job = *ParseJson(R"({"metadata":{"name":"j"},"spec":{"template":{"spec":
+    {"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}})");
+  for (const char* policy : {"", "Background", "Orphan"}) {
+    ASSERT_EQ(hub.Do("POST", jobs, job).code, 201);
+    const Json options = *policy == '\0' ? Json::object() : Json{{"propagationPolicy", policy}};
+    const auto deleted = hub.Do("DELETE", jobs + "/j", options);
+    EXPECT_EQ(deleted.code, 200) << deleted.text;
+    const std::string_view warning = deleted.headers.Get("warning");
+    EXPECT_EQ(warning.empty(), *policy != '\0') << policy << warning;
+    if (!warning.empty()) {
+      EXPECT_TRUE(warning.starts_with("299 - \"child pods are preserved by default when jobs are deleted;"))
+          << warning;
+    }
+    ASSERT_TRUE(Eventually([&] { return hub.Get(jobs + "/j").code == 404; }));
+  }
+}
+
 TEST_F(Verbs, ListsPageAtOneRevision) {
   for (int i = 0; i < 5; ++i) hub.Do("POST", kMaps, ConfigMap("m" + std::to_string(i)));
   auto first = hub.Get(kMaps + "?limit=2");
@@ -244,6 +264,11 @@ TEST_F(Verbs, SelectorsAndGenerateName) {
   ASSERT_EQ(made.code, 201) << made.text;
   const std::string name = StringAt(made.body, {"metadata", "name"});
   EXPECT_EQ(name.size(), 9u);
+  Set(labelled, {"metadata", "generateName"}, std::string(80, 'g'));
+  const Json long_one = hub.Do("POST", kMaps, labelled).body;
+  EXPECT_EQ(StringAt(long_one, {"metadata", "name"}).substr(0, 58), std::string(58, 'g'));
+  EXPECT_EQ(StringAt(long_one, {"metadata", "name"}).size(), 63u);
+  hub.Do("DELETE", kMaps + "/" + StringAt(long_one, {"metadata", "name"}));
   hub.Do("POST", kMaps, ConfigMap("plain"));
   EXPECT_EQ(Find(hub.Get(kMaps + "?labelSelector=a%3Db").body, {"items"})->size(), 1u);
   EXPECT_EQ(Find(hub.Get(kMaps + "?labelSelector=a%21%3Db").body, {"items"})->size(), 1u);
@@ -258,6 +283,51 @@ TEST_F(Verbs, DryRunChangesNothing) {
   hub.Do("POST", kMaps, ConfigMap("a"));
   EXPECT_EQ(hub.Do("DELETE", kMaps + "/a?dryRun=All").code, 200);
   EXPECT_EQ(hub.Get(kMaps + "/a").code, 200);
+}
+
+TEST_F(Verbs, DryRunsHaveNoRevisionInAnyForm) {
+  const std::string table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+  const std::string partial = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+  for (const std::string& accept : {std::string("application/json"), partial, table}) {
+    Request request;
+    request.method = "POST";
+    request.path = kMaps;
+    request.query = "dryRun=All";
+    request.body = DumpJson(ConfigMap("a"));
+    request.headers.Add("accept", accept);
+    request.peer.common_name = "admin";
+    request.peer.organizations = {"system:masters"};
+    const auto made = hub.Send(std::move(request));
+    EXPECT_EQ(made.code, 201) << made.text;
+    EXPECT_EQ(made.text.find("resourceVersion"), std::string::npos) << made.text;
+  }
+}
+
+// Field names take as much room again for their owners.
+TEST_F(Verbs, WhatIsTooLargeIsKeptWithoutItsOwners) {
+  Json large = ConfigMap("a");
+  for (int i = 0; i < 10'000; ++i) {
+    large["data"]["k" + std::to_string(10'000 + i) + std::string(90, 'k')] = "v";
+  }
+  const auto owned = [](const Json& object) {
+    return Find(object, {"metadata", "managedFields"}) != nullptr;
+  };
+  const auto made = hub.Do("POST", kMaps, large);
+  ASSERT_EQ(made.code, 201) << made.text.substr(0, 300);
+  EXPECT_FALSE(owned(made.body));
+  EXPECT_EQ(hub.Get(kMaps + "/a").body, made.body);
+  EXPECT_EQ(RevisionOf(hub.Do("PUT", kMaps + "/a", made.body).body), RevisionOf(made.body))
+      << "no-op must not bump";
+  const auto patched = hub.Do("PATCH", kMaps + "/a", {{"data", {{"more", "v"}}}}, kMerge);
+  EXPECT_EQ(patched.code, 200) << patched.text.substr(0, 300);
+  EXPECT_EQ(StringAt(patched.body, {"data", "more"}), "v");
+  EXPECT_FALSE(owned(patched.body));
+  // An apply is about who owns what.
+  Set(large, {"metadata", "name"}, "b");
+  const auto applied = hub.Do("PATCH", kMaps + "/b?fieldManager=one", large, "application/apply-patch+yaml");
+  EXPECT_EQ(applied.code, 413) << applied.text.substr(0, 300);
+  large["data"] = {{"k", "v"}};
+  EXPECT_TRUE(owned(hub.Do("POST", kMaps, large).body));
 }
 
 TEST_F(Verbs, UnknownFieldsWarnOrFail) {

@@ -5,6 +5,7 @@
 
 #include "apiserver/converted_watcher.h"
 #include "apiserver/implied.h"
+#include "apiserver/list_body.h"
 #include "apiserver/read_options.h"
 #include "apiserver/render.h"
 #include "apiserver/timer_queue.h"
@@ -304,12 +305,10 @@ Result<std::optional<Revision>> StartOf(Call& call, const ReadOptions& options) 
   const bool any = !options.resource_version || *options.resource_version == Revision();
   const bool initial = options.send_initial.value_or(any);
   if (!options.resource_version) TRY(store.Freshen());
-  if (!initial) {
-    if (any) return std::optional<Revision>(store.applied());
-    return std::optional<Revision>(*options.resource_version);
-  }
+  // Another server of this store may have told of what has not come here yet.
   if (!any) TRY(store.WaitFor(*options.resource_version, call.Patience()));
-  return std::optional<Revision>();
+  if (initial) return std::optional<Revision>();
+  return std::optional<Revision>(any ? store.applied() : *options.resource_version);
 }
 
 }  // namespace
@@ -318,6 +317,7 @@ Result<Response> Watch(Call& call) {
   const ReadOptions options = TRY(ParseWatchOptions(call));
   Accepted accepted = TRY(Negotiate(call.request, call.info.query, *call.type, Shape::kWatch));
   accepted.pretty = false;
+  if (accepted.form == Form::kTable) TRY(IncludeObject(call.info.query));
   auto start = StartOf(call, options);
   if (!start.ok()) return ErrorStream(start.error(), accepted.media);
   storage::CacheWatchOptions cache;

@@ -229,6 +229,8 @@ const openapi::ResourceType& DeleteOptionsType() {
 }  // namespace
 
 Result<WriteOptions> ParseWriteOptions(const Call& call, std::string_view kind) {
+  // The media type is looked at before the options of a create, and after those of an update.
+  if (call.info.verb == "create") TRY(BodyEncoding(call));
   const Query& query = call.info.query;
   WriteOptions options;
   options.dry_run = TRY(ParseDryRun(query.All("dryRun"), kind));

@@ -31,6 +31,8 @@ std::vector<KindColumns> PolicyColumns();
 std::vector<KindColumns> AutoscalingColumns();
 // Summary columns of a Pod, whose rules fill a file of their own.
 std::vector<Column> PodColumns();
+// That it has ended, and how; null while it has not.
+Json PodRowConditions(const Json& pod);
 
 Column Shown(std::string_view name, Cell cell);
 Column ShownAs(std::string_view name, std::string_view type, Cell cell);

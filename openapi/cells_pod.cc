@@ -167,4 +167,14 @@ std::vector<Column> PodColumns() {
           Wide("Readiness Gates", ReadinessGates)};
 }
 
+Json PodRowConditions(const Json& pod) {
+  const std::string phase = TextAt(pod, "status.phase");
+  const bool well = phase == "Succeeded";
+  if (!well && phase != "Failed") return nullptr;
+  return Json::array({{{"type", "Completed"},
+                       {"status", "True"},
+                       {"reason", phase},
+                       {"message", well ? "The pod has ended well." : "The pod has failed."}}});
+}
+
 }  // namespace mailroom::openapi

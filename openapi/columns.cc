@@ -84,4 +84,8 @@ std::vector<Column> BuiltinColumns(const GroupVersionKind& gvk) {
   return at == columns->end() ? DefaultColumns() : at->second;
 }
 
+Json (*BuiltinRowConditions(const GroupVersionKind& gvk))(const Json& object) {
+  return gvk.group.empty() && gvk.kind == "Pod" ? &PodRowConditions : nullptr;
+}
+
 }  // namespace mailroom::openapi

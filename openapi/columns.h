@@ -13,6 +13,8 @@ namespace mailroom::openapi {
 
 // Columns of a built-in kind; a kind without columns of its own gets Name and Created At.
 std::vector<Column> BuiltinColumns(const GroupVersionKind& gvk);
+// What rows of a kind say besides their cells; null where they say nothing.
+Json (*BuiltinRowConditions(const GroupVersionKind& gvk))(const Json& object);
 // Name and Created At.
 std::vector<Column> DefaultColumns();
 

@@ -352,5 +352,20 @@ TEST_F(ColumnsTest, Pods) {
             R"j(["x","1/1","Running","1 (90s ago)","5s","1.2.3.4","n","<none>","1/2"])j");
 }
 
+TEST_F(ColumnsTest, RowsSayThatAPodHasEnded) {
+  const auto of_pods = BuiltinRowConditions({"", "v1", "Pod"});
+  ASSERT_NE(of_pods, nullptr);
+  const auto said = [&](const char* phase) {
+    const Json conditions = of_pods({{"status", {{"phase", phase}}}});
+    if (conditions.is_null()) return std::string();
+    const Json& only = conditions.at(0);
+    return StringAt(only, {"type"}) + "=" + StringAt(only, {"status"}) + " " + StringAt(only, {"reason"});
+  };
+  EXPECT_EQ(said("Succeeded"), "Completed=True Succeeded");
+  EXPECT_EQ(said("Failed"), "Completed=True Failed");
+  for (const char* phase : {"", "Pending", "Running", "Unknown"}) EXPECT_EQ(said(phase), "") << phase;
+  EXPECT_EQ(BuiltinRowConditions({"", "v1", "ConfigMap"}), nullptr);
+}
+
 }  // namespace
 }  // namespace mailroom::openapi

@@ -260,21 +260,43 @@ Rules Authorizer::RulesFor(const User& user, std::string_view workspace,
   return out;
 }
 
+namespace {
+
+// A browser must not take what somebody asked for as HTML.
+std::string Harmless(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 Status ForbiddenTo(const User& user, const Attributes& asked, const std::string& reason) {
-  const std::string verb(asked.verb);
   const std::string tail = reason.empty() ? "" : ": " + reason;
+  const std::string cannot = "User " + Quoted(user.name) + " cannot " + std::string(asked.verb);
   if (!asked.is_resource) {
-    return Status(Reason::kForbidden, "forbidden: User " + Quoted(user.name) + " cannot " + verb +
-                                          " path " + Quoted(asked.path) + tail);
+    StatusDetails details;
+    details.retry_after_seconds = -1;  // nothing to show, but details are present
+    return Status(Reason::kForbidden,
+                  "forbidden: " + Harmless(cannot + " path " + Quoted(asked.path)) + tail, details);
   }
   std::string resource(asked.resource);
   if (!asked.subresource.empty()) resource += "/" + std::string(asked.subresource);
   const std::string where = asked.ns.empty() ? "at the cluster scope"
                                              : "in the namespace " + Quoted(asked.ns);
   return Forbidden(asked.resource, asked.group, asked.name,
-                   "User " + Quoted(user.name) + " cannot " + verb + " resource " +
-                       Quoted(resource) + " in API group " + Quoted(asked.group) + " " + where +
-                       tail);
+                   Harmless(cannot + " resource " + Quoted(resource) + " in API group " +
+                            Quoted(asked.group) + " " + where) + tail);
 }
 
 }  // namespace mailroom::apiserver

@@ -1,5 +1,5 @@
-// The JavaScript client library against a workspace: objects, patches, and an informer across a
-// restart of the server.
+// The JavaScript client library against a workspace: objects, built-in and of a kind of its own,
+// patches, and an informer across a restart of the server.
 //
 // Usage: client_node.mjs LIBRARY KUBECONFIG SERVER FOLDER
 //
@@ -94,6 +94,36 @@ const scale = await apps.readNamespacedDeploymentScale({ namespace, name: 'web' 
 scale.spec.replicas = 3;
 check((await apps.replaceNamespacedDeploymentScale({ namespace, name: 'web', body: scale })).spec.replicas === 3,
   'scale');
+const definitions = config.makeApiClient(k8s.ApiextensionsV1Api);
+const custom = config.makeApiClient(k8s.CustomObjectsApi);
+const schema = { type: 'object', properties: {
+  spec: { type: 'object', properties: { size: { type: 'integer' }, colour: { type: 'string', _default: 'red' } } },
+  status: { type: 'object', properties: { phase: { type: 'string' } } } } };
+await definitions.createCustomResourceDefinition({ body: {
+  metadata: { name: 'tools.node.example.com' },
+  spec: { group: 'node.example.com', scope: 'Namespaced', names: { plural: 'tools', kind: 'Tool' },
+    versions: [{ name: 'v1', served: true, storage: true, subresources: { status: {} },
+      schema: { openAPIV3Schema: schema } }] } } });
+const tools = { group: 'node.example.com', version: 'v1', namespace, plural: 'tools' };
+await eventually(() => custom.listNamespacedCustomObject(tools).then(() => true, () => false), 'the definition');
+const tool = (name, spec) => ({ apiVersion: 'node.example.com/v1', kind: 'Tool', metadata: { name, namespace }, spec });
+const saw = await custom.createNamespacedCustomObject({ ...tools, body: tool('saw', { size: 1 }) });
+check(saw.spec.colour === 'red' && saw.metadata.generation === 1, 'defaults of a custom resource');
+await refused(422, custom.createNamespacedCustomObject({ ...tools, body: tool('axe', { size: 'large' }) }));
+saw.spec.size = 2;
+await custom.replaceNamespacedCustomObject({ ...tools, name: 'saw', body: saw });
+await refused(409, custom.replaceNamespacedCustomObject({ ...tools, name: 'saw', body: saw }));
+await custom.patchNamespacedCustomObject({ ...tools, name: 'saw',
+  body: [{ op: 'replace', path: '/spec/colour', value: 'blue' }] });
+await any.patch(tool('saw', { size: 3 }), undefined, undefined, undefined, undefined, k8s.PatchStrategy.MergePatch);
+await custom.patchNamespacedCustomObjectStatus({ ...tools, name: 'saw',
+  body: [{ op: 'add', path: '/status', value: { phase: 'sharp' } }] });
+const read = await any.read(tool('saw'));
+check(read.spec.size === 3 && read.spec.colour === 'blue' && read.status.phase === 'sharp',
+  `a custom resource: ${JSON.stringify(read)}`);
+await custom.deleteNamespacedCustomObject({ ...tools, name: 'saw' });
+await refused(404, custom.getNamespacedCustomObject({ ...tools, name: 'saw' }));
+
 for (let i = 0; i < 20; ++i) {
   await core.createNamespacedConfigMap({ namespace, body: configMap(`n${100 + i}`, {}) });
 }
@@ -113,6 +143,7 @@ await eventually(async () => {
     items.every((object) => seen.get(object.metadata.name) === object.metadata.resourceVersion);
 }, `the informer is what the server has, after a restart (${errors} errors)`);
 await informer.stop();
+await definitions.deleteCustomResourceDefinition({ name: 'tools.node.example.com' });
 await core.deleteNamespace({ name: namespace });
 console.log('the JavaScript client library works');
 process.exit(0);

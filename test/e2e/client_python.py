@@ -1,5 +1,5 @@
-"""The Python client library against a workspace: objects, patches, and a cache kept by list and
-watch across a restart of the server.
+"""The Python client library against a workspace: objects, built-in and of a kind of its own,
+patches, and a cache kept by list and watch across a restart of the server.
 
 Usage: client_python.py KUBECONFIG SERVER FOLDER
 
@@ -132,6 +132,51 @@ deployment.spec.template.metadata.labels = {"a": "c"}
 refused(422, apps.create_namespaced_deployment, NS, deployment)
 check("apps" in [group.name for group in client.ApisApi(api_client).get_api_versions().groups], "groups")
 
+text, number = {"type": "string"}, {"type": "integer"}
+client.ApiextensionsV1Api(api_client).create_custom_resource_definition({
+    "metadata": {"name": "tools.python.example.com"},
+    "spec": {
+        "group": "python.example.com", "scope": "Namespaced", "names": {"plural": "tools", "kind": "Tool"},
+        "versions": [{
+            "name": "v1", "served": True, "storage": True, "subresources": {"status": {}},
+            "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                "spec": {"type": "object", "properties": {"size": number, "colour": {**text, "default": "red"}}},
+                "status": {"type": "object", "properties": {"phase": text}}}}}}]}}, _preload_content=False)
+tools = {"group": "python.example.com", "version": "v1", "namespace": NS, "plural": "tools"}
+
+
+def served():
+    try:
+        return custom.list_namespaced_custom_object(**tools)["kind"] == "ToolList"
+    except client.exceptions.ApiException:
+        return False
+
+
+def tool(name, **spec):
+    return {"apiVersion": "python.example.com/v1", "kind": "Tool", "metadata": {"name": name}, "spec": spec}
+
+
+eventually(served, "the definition")
+made = custom.create_namespaced_custom_object(**tools, body=tool("saw", size=1))
+check(made["spec"] == {"size": 1, "colour": "red"}, "defaults of a custom resource")
+refused(422, custom.create_namespaced_custom_object, **tools, body=tool("axe", size="large"))
+made["spec"]["size"] = 2
+changed = custom.replace_namespaced_custom_object(**tools, name="saw", body=made)
+refused(409, custom.replace_namespaced_custom_object, **tools, name="saw", body=made)
+custom.patch_namespaced_custom_object(**tools, name="saw", body={"spec": {"size": 3, "colour": "blue"}})
+custom.patch_namespaced_custom_object_status(
+    **tools, name="saw", body={"spec": {"size": 4}, "status": {"phase": "sharp"}})
+path = f"/apis/python.example.com/v1/namespaces/{NS}/tools/saw"
+refused(415, patched, path, "application/strategic-merge-patch+json", {})
+read = custom.get_namespaced_custom_object(**tools, name="saw")
+check(read["spec"] == {"size": 3, "colour": "blue"} and read["status"] == {"phase": "sharp"}, "a custom resource")
+check(read["metadata"]["generation"] == 3, "its generation")
+seen = [(event["type"], event["object"]["metadata"]["name"]) for event in watch.Watch().stream(
+    custom.list_namespaced_custom_object, **tools, timeout_seconds=1)]
+check(seen == [("ADDED", "saw")], f"a watch of custom resources: {seen}")
+custom.delete_namespaced_custom_object(**tools, name="saw")
+refused(404, custom.get_namespaced_custom_object, **tools, name="saw")
+
 for i in range(20):
     core.create_namespaced_config_map(NS, config_map(f"n{i:02}", i=str(i)))
 first = core.list_namespaced_config_map(NS, limit=7)
@@ -158,5 +203,6 @@ eventually(same, "the cache is what the server has, after a restart")
 core.delete_collection_namespaced_config_map(NS)
 eventually(lambda: not [n for n in list(cache.objects) if n != "kube-root-ca.crt"], "deletecollection is seen")
 cache.ended = True
+client.ApiextensionsV1Api(api_client).delete_custom_resource_definition("tools.python.example.com")
 core.delete_namespace(NS)
 print("the Python client library works")

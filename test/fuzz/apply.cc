@@ -21,6 +21,30 @@ std::optional<std::pair<Json, Json>> Configurations(std::string_view text) {
   return std::pair(std::move(first->value), std::move(second->value));
 }
 
+// A kind that nobody has described.
+const mailroom::openapi::ResourceType& Undescribed() {
+  static const auto* made = [] {
+    auto* type = new mailroom::openapi::ResourceType();
+    type->gvk = {"apps", "v1", "Deployment"};
+    type->builtin = false;
+    return type;
+  }();
+  return *made;
+}
+
+// The same without the facts of a kind.
+void ApplyUndescribed(const Json& first, const Json& second, const Writer& one, const Writer& two) {
+  const auto& type = Undescribed();
+  auto made = mailroom::apiserver::Apply(type, nullptr, first, one, false);
+  if (!made.ok()) return;
+  (void)mailroom::apiserver::Apply(type, &*made, second, two, false);
+  auto changed = mailroom::apiserver::Apply(type, &*made, second, two, true);
+  if (!changed.ok()) return;
+  Json updated = first;
+  mailroom::apiserver::TrackUpdate(type, &*changed, updated, one);
+  FUZZ_CHECK(mailroom::ParseJson(mailroom::DumpJson(updated)).ok());
+}
+
 }  // namespace
 
 // Two managers apply anything, one after the other. Applying the same again changes nothing but
@@ -31,6 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto& type = FuzzDeployments();
   const Writer one{"one", "apps/v1", "", "2026-01-02T03:04:05Z"};
   const Writer two{"two", "apps/v1", "", "2026-01-02T03:04:06Z"};
+  ApplyUndescribed(documents->first, documents->second, one, two);
   auto made = mailroom::apiserver::Apply(type, nullptr, documents->first, one, false);
   if (!made.ok() || !FuzzNormalize(*made)) return 0;
   mailroom::apiserver::StripMissingOwned(type, *made);
