@@ -88,6 +88,7 @@ Result<client::Requeue> Syncer::Reconcile(const client::WorkKey& key) {
 }
 
 Json Syncer::Summary() {
+  const std::int64_t observed = observed_;  // read first: what follows is not older
   std::size_t objects = 0;
   bool counted = true;
   Json resources = Json::array();
@@ -106,6 +107,7 @@ Json Syncer::Summary() {
   if (const auto selection = parts_.instructions.Get()) {
     summary["selectedResources"] = selection->resources().size();
   }
+  summary["observedGeneration"] = observed > 0 ? Json(observed) : Json();
   if (wec_version_.empty()) {
     auto version = parts_.wec.client.GetPath("/version");
     if (version.ok()) wec_version_ = StringAt(*version, {"gitVersion"});
@@ -117,12 +119,19 @@ Json Syncer::Summary() {
 Result<client::Requeue> Syncer::ReadConfigs() {
   if (!configs_->synced()) return client::Requeue{};
   std::vector<Json> configs;
-  for (const auto& [unused, object] : configs_->List()) configs.push_back(object->ToJson());
+  std::int64_t generation = 0;
+  for (const auto& [key, object] : configs_->List()) {
+    configs.push_back(object->ToJson());
+    if (key.name != openapi::kSyncerConfigName) continue;
+    generation = IntAt(configs.back(), {"metadata", "generation"});
+  }
   auto selection = std::make_shared<const Selection>(Selection::FromConfigs(configs));
   const auto before = parts_.instructions.Get();
-  if (before != nullptr && *before == *selection) return client::Requeue{};
-  parts_.instructions.Set(selection);
-  queue().AddAfter(Errand(kReportLane), limits::kReportDelay);
+  const bool same = before != nullptr && *before == *selection;
+  if (!same) parts_.instructions.Set(selection);
+  const bool told = observed_.exchange(generation) == generation;
+  if (!same || !told) queue().AddAfter(Errand(kReportLane), limits::kReportDelay);
+  if (same) return client::Requeue{};
   EnqueueResources();
   // What others need comes first.
   EnqueueAll(kNamespaces);
