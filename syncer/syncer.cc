@@ -88,7 +88,8 @@ Result<client::Requeue> Syncer::Reconcile(const client::WorkKey& key) {
 }
 
 Json Syncer::Summary() {
-  const std::int64_t observed = observed_;  // read first: what follows is not older
+  // Read first: what follows is not older. Counts of what has not been gathered are about nothing.
+  const std::int64_t observed = memory_.complete() ? observed_.load() : 0;
   std::size_t objects = 0;
   bool counted = true;
   Json resources = Json::array();
@@ -107,7 +108,7 @@ Json Syncer::Summary() {
   if (const auto selection = parts_.instructions.Get()) {
     summary["selectedResources"] = selection->resources().size();
   }
-  summary["observedGeneration"] = observed > 0 ? Json(observed) : Json();
+  summary["observedGeneration"] = observed;
   if (wec_version_.empty()) {
     auto version = parts_.wec.client.GetPath("/version");
     if (version.ok()) wec_version_ = StringAt(*version, {"gitVersion"});
@@ -236,6 +237,7 @@ Result<client::Requeue> Syncer::Sweep() {
     TRY(memory_.Remember({gvr.group(), gvr.resource}, gvr.api_version));
   }
   TRY(memory_.Complete());
+  queue().AddAfter(Errand(kReportLane), limits::kReportDelay);
   EnqueueResources();
   return client::Requeue{};
 }

@@ -92,7 +92,10 @@ say "a ManagedCluster is an entry, too"
 k its1 apply -f - <<'YAML'
 apiVersion: cluster.open-cluster-management.io/v1
 kind: ManagedCluster
-metadata: {name: guilder, labels: {widgets-enabled: "true"}}
+metadata:
+  name: guilder
+  labels: {widgets-enabled: "true"}
+  annotations: {mailbox.kubestellar.io/deletion-policy: drain}
 spec: {hubAcceptsClient: true}
 YAML
 eventually has_mailbox guilder
@@ -103,9 +106,24 @@ eventually k far -n widgets get deployment web
 eventually says '^guilder +true +True +True ' k its1 get mcl
 eventually says '^v1\.' k its1 get mcl guilder -o 'jsonpath={.status.version.kubernetes}'
 eventually is True connected "$other"
-k its1 delete managedcluster guilder
+
+say "a drain waits for what a syncer that begins anew has still to find"
+k far -n widgets create configmap foreign  # keeps the namespace from going
+k its1 delete managedcluster guilder --wait=false
+config() { k "$other" get syncerconfig the-one -o "jsonpath=$1"; }
+# Nothing is selected any more, and of all that was counted under these instructions one is left.
+all_but_one() {
+  is "0 1 $(config '{.metadata.generation}')" \
+    config '{.status.selectedResources} {.status.objectCount} {.status.observedGeneration}'
+}
+eventually all_but_one
+kill -9 "$syncer_pid"
+k far -n widgets delete configmap foreign
+rm -r "$dir/syncer-$other"  # what it knew of its work
+start_syncer "$other" "$dir/far.kubeconfig"
+eventually gone k its1 get managedcluster guilder
+eventually gone k far get namespace widgets
 eventually gone k root get mailbox "$other"
 eventually gone k root get workspace "$other"
-k far -n widgets get deployment web >/dev/null || fail "a retained cluster lost something"
 says '^florin ' k root get mailboxes -o 'jsonpath={.items[*].spec.syncTargetName} ' || fail "another entry's mailbox went"
 say "successors inherit nothing but their work"
