@@ -161,6 +161,8 @@ Result<std::shared_ptr<const client::ServerConfig>> Aggregator::ConfigFor(
   config->ca_pem = api.ca_pem;
   config->insecure = api.insecure;
   const KeyPair pair = TRY(parts_.front_proxy.CertificateFor(workspace));
+  // It may have gone, and been forgotten, before that was remembered.
+  if (!apis_.IsLive(workspace)) parts_.front_proxy.Forget(workspace);
   config->certificate_pem = pair.cert_pem;
   config->key_pem = pair.key_pem;
   config->refuse = parts_.refuse;

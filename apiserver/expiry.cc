@@ -8,6 +8,7 @@
 #include "apiserver/auth/bootstrap_tokens.h"
 #include "apiserver/client/controller.h"
 #include "apiserver/hub_watch.h"
+#include "apiserver/pki.h"
 #include "apiserver/self_write.h"
 #include "apiserver/signing_request.h"
 #include "openapi/base64.h"
@@ -53,20 +54,37 @@ std::int64_t EventExpiry(const Object& object) {
   return last + limits::kEventAge.count();
 }
 
-std::int64_t RequestExpiry(const Json& request) {
+// When its certificate ends; nothing when it has none that can be read.
+std::optional<std::int64_t> CertificateEnd(const std::string& encoded) {
+  const auto facts = ReadCertificate(openapi::DecodeBase64(encoded).value_or(""));
+  if (!facts.ok()) return std::nullopt;
+  return std::chrono::floor<std::chrono::seconds>(facts->not_after.time_since_epoch()).count();
+}
+
+// The first of what the original counts: since it was made while nothing is said of it, since a
+// refusal or failure, since an approval (longer while that waits for its certificate), and when its
+// certificate is over. What only others understand keeps it.
+std::optional<std::int64_t> RequestExpiry(const Json& request) {
   const Json* conditions = Find(request, {"status", "conditions"});
-  std::int64_t decided = 0;
-  bool approved = false;
-  if (conditions != nullptr && conditions->is_array()) {
-    for (const Json& condition : *conditions) {
-      approved = approved || StringAt(condition, {"type"}) == "Approved";
-      decided = std::max(decided, ParseTime(StringAt(condition, {"lastUpdateTime"})));
-    }
+  if (conditions == nullptr || !conditions->is_array() || conditions->empty()) {
+    return ParseTime(StringAt(request, {"metadata", "creationTimestamp"})) +
+           limits::kPendingRequestAge.count();
   }
-  const std::int64_t made = ParseTime(StringAt(request, {"metadata", "creationTimestamp"}));
-  const bool waits = approved && StringAt(request, {"status", "certificate"}).empty();
-  if (decided <= 0 || waits) return made + limits::kPendingRequestAge.count();
-  return decided + limits::kSigningRequestAge.count();
+  const std::string certificate = StringAt(request, {"status", "certificate"});
+  std::optional<std::int64_t> first;
+  const auto take = [&first](std::optional<std::int64_t> due) {
+    if (due) first = std::min(first.value_or(*due), *due);
+  };
+  for (const Json& condition : *conditions) {
+    const std::string type = StringAt(condition, {"type"});
+    const std::int64_t since = ParseTime(StringAt(condition, {"lastUpdateTime"}));
+    const bool approved = type == "Approved";
+    if (approved) take(CertificateEnd(certificate));
+    if (since < 0 || !(approved || type == "Denied" || type == "Failed")) continue;
+    take(since + (approved && certificate.empty() ? limits::kPendingRequestAge
+                                                  : limits::kSigningRequestAge).count());
+  }
+  return first;
 }
 
 class Running final : public Expiry, private client::Reconciler {

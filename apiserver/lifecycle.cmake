@@ -5,5 +5,5 @@ target_sources(apiserver PRIVATE
 target_sources(mailroom PRIVATE workspace_command.cc)
 
 hub_test(lifecycle_test
-  SRCS cluster_objects_test.cc local_apis_test.cc garbage_collector_test.cc informer_equality_test.cc join_token_test.cc leader_test.cc lifecycle_test.cc workspace_archive_test.cc
+  SRCS cluster_objects_test.cc expiry_test.cc local_apis_test.cc garbage_collector_test.cc informer_equality_test.cc join_token_test.cc leader_test.cc lifecycle_test.cc workspace_archive_test.cc
   DEPS test_support apiserver)

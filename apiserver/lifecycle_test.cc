@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <future>
 
-#include "apiserver/expiry.h"
 #include "storage/object/json_path.h"
 #include "storage/object/limits.h"
 #include "test/support/eventually.h"
@@ -415,52 +414,6 @@ TEST_F(LifecycleTest, AnInventoryHasRoomForTheNamesOfItsMailboxes) {
   EXPECT_EQ(refused.code, 422) << refused.text;
   EXPECT_NE(refused.text.find("too long for an inventory"), std::string::npos) << refused.text;
   EXPECT_EQ(make(214, "wds").code, 201);
-}
-
-TEST(ExpiryTest, KnowsWhenObjectsGo) {
-  const auto due = [](const GroupResource& resource, const Json& tree) {
-    return apiserver::ExpiryOf(resource, *Object::Make(tree, Revision(1)));
-  };
-  const GroupResource events{"", "events"}, secrets{"", "secrets"};
-  const GroupResource requests{"certificates.k8s.io", "certificatesigningrequests"};
-  const std::int64_t noon = ParseTime("2030-01-01T12:00:00Z");
-  Json event = {{"apiVersion", "v1"}, {"kind", "Event"},
-                {"metadata", {{"name", "e"}, {"namespace", "n"},
-                              {"creationTimestamp", "2030-01-01T11:00:00Z"}}},
-                {"lastTimestamp", "2030-01-01T12:00:00Z"}};
-  EXPECT_EQ(due(events, event), noon + 3600);
-  EXPECT_EQ(due({"example.com", "events"}, event), std::nullopt) << "somebody's own kind";
-  Json request = {{"apiVersion", "certificates.k8s.io/v1"}, {"kind", "CertificateSigningRequest"},
-                  {"metadata", {{"name", "r"}, {"creationTimestamp", "2030-01-01T12:00:00Z"}}}};
-  EXPECT_EQ(due(requests, request), noon + 86400);
-  Set(request, {"status", "conditions"},
-      Json::array({{{"type", "Denied"}, {"lastUpdateTime", "2030-01-01T12:00:00Z"}}}));
-  EXPECT_EQ(due(requests, request), noon + 3600);
-  EXPECT_EQ(due({"example.com", "requests"}, request), std::nullopt);
-  Json token = {{"apiVersion", "v1"}, {"kind", "Secret"},
-                {"metadata", {{"name", "bootstrap-token-abcdef"}, {"namespace", "kube-system"}}},
-                {"data", {{"expiration", "MjAzMC0wMS0wMVQxMjowMDowMFo="}}}};
-  EXPECT_EQ(due(secrets, token), noon);
-  EXPECT_EQ(due({"example.com", "secrets"}, token), std::nullopt);
-  EXPECT_EQ(due({"", "configmaps"}, ConfigMap("x")), std::nullopt);
-}
-
-TEST_F(LifecycleTest, WhatIsOverGoes) {
-  const std::string events = kNamespaces + "/default/events";
-  Json event = {{"apiVersion", "v1"}, {"kind", "Event"}, {"metadata", {{"name", "young"}}},
-                {"involvedObject", {{"kind", "Pod"}, {"name", "p"}, {"namespace", "default"}}},
-                {"reason", "R"}, {"message", "m"}, {"type", "Normal"}};
-  ASSERT_EQ(hub.Do("POST", events, event).code, 201);
-  const std::string secrets = kNamespaces + "/kube-system/secrets";
-  auto old = hub.Do("POST", secrets,
-                    {{"apiVersion", "v1"}, {"kind", "Secret"},
-                     {"type", "bootstrap.kubernetes.io/token"},
-                     {"metadata", {{"name", "bootstrap-token-abcdef"}}},
-                     {"stringData", {{"token-id", "abcdef"}, {"token-secret", "0123456789abcdef"},
-                                     {"expiration", "2020-01-01T00:00:00Z"}}}});
-  ASSERT_EQ(old.code, 201) << old.text;
-  EXPECT_TRUE(Eventually([&] { return hub.Get(secrets + "/bootstrap-token-abcdef").code == 404; }));
-  EXPECT_EQ(hub.Get(events + "/young").code, 200);
 }
 
 }  // namespace

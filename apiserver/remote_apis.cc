@@ -99,8 +99,12 @@ RemoteApiList RemoteApis::Of(const Workspace& workspace) const {
     if (api && !ServedHere(*view->catalog, api->group, api->version)) list->push_back(std::move(*api));
   }
   std::sort(list->begin(), list->end(), Before);
-  std::lock_guard lock(mutex_);
-  known_[workspace] = {revision, view->catalog, list};
+  {
+    std::lock_guard lock(mutex_);
+    known_[workspace] = {revision, view->catalog, list};
+  }
+  // It may have gone, and been forgotten, before that was remembered.
+  if (!workspaces_.Find(workspace).ok()) Forget(workspace);
   return list;
 }
 

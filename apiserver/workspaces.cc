@@ -121,12 +121,20 @@ RecentlyServed& Recent() {
 
 }  // namespace
 
+ObjectPtr Workspaces::ObjectOf(const Workspace& name) const {
+  return store_.Get({Workspace(std::string(kRootWorkspace)), kWorkspacesResource, "", name.name()});
+}
+
+void Workspaces::Forget(const Workspace& name) const {
+  Recent().Forget(name);
+  std::lock_guard lock(mutex_);
+  derived_.erase(name);
+}
+
 Result<WorkspaceView> Workspaces::Find(const Workspace& name) const {
   WorkspaceView view{name, WorkspaceType::kRoot, nullptr};
   if (name.name() != kRootWorkspace) {
-    const ResourceKey key{Workspace(std::string(kRootWorkspace)), kWorkspacesResource, "",
-                          name.name()};
-    const ObjectPtr object = store_.Get(key);
+    const ObjectPtr object = ObjectOf(name);
     if (object == nullptr || !object->meta().deletion_timestamp.empty()) {
       return NotFound(kWorkspacesResource.resource, kWorkspacesResource.group, name.name());
     }
@@ -152,18 +160,12 @@ Workspaces::Ticket Workspaces::OnRemoval(const Workspace& name, std::function<vo
     if (place->second.empty()) open->ends.erase(place);
   });
   // It may have gone since it was looked up.
-  const ResourceKey key{Workspace(std::string(kRootWorkspace)), kWorkspacesResource, "",
-                        name.name()};
-  if (store_.Get(key) == nullptr) end();
+  if (ObjectOf(name) == nullptr) end();
   return ticket;
 }
 
 void Workspaces::Removed(const Workspace& name) const {
-  {
-    std::lock_guard lock(mutex_);
-    derived_.erase(name);
-  }
-  Recent().Forget(name);
+  Forget(name);
   std::map<std::uint64_t, std::function<void()>> ends;
   {
     std::lock_guard lock(open_->mutex);
@@ -190,8 +192,12 @@ CatalogPtr Workspaces::CatalogOf(const Workspace& name, WorkspaceType type) cons
   }
   const ServedPtr now = Update(name, *before, list->entries);
   Recent().Remember(name, now);
-  std::lock_guard lock(mutex_);
-  derived_[name] = {crds, now->catalog};
+  {
+    std::lock_guard lock(mutex_);
+    derived_[name] = {crds, now->catalog};
+  }
+  // Removed may have been called before that was remembered.
+  if (ObjectOf(name) == nullptr && name.name() != kRootWorkspace) Forget(name);
   return now->catalog;
 }
 

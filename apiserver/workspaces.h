@@ -46,6 +46,8 @@ class Workspaces {
     Revision crds;  // the CRDs' last change when the catalogue was made
     openapi::CatalogPtr catalog;
   };
+  ObjectPtr ObjectOf(const Workspace& name) const;  // null when there is none, as of root
+  void Forget(const Workspace& name) const;
   openapi::CatalogPtr CatalogOf(const Workspace& name, openapi::WorkspaceType type) const;
 
   // Who is to be told of a removal. Shared with the tickets.

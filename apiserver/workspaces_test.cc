@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <thread>
 
@@ -13,6 +14,7 @@ namespace mailroom {
 namespace {
 
 const std::string kCrds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const std::string kClusterRoles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const std::string kWorkspaces = "/clusters/root/apis/mailbox.kubestellar.io/v1alpha1/workspaces";
 
 Json WidgetCrd() {
@@ -124,6 +126,44 @@ TEST_F(WorkspacesTest, NothingIsMadeInANamespaceThatGoes) {
       EXPECT_EQ(hub.Do("DELETE", namespaces + "/n").code, 200);
     }
     EXPECT_EQ(Find(hub.Get(maps).body, {"items"})->size(), 0u) << "round " << round;
+  }
+}
+
+// What is read while its workspace goes must not be remembered afterwards.
+TEST_F(WorkspacesTest, ReadersOfAWorkspaceThatGoesLeaveNothing) {
+  const apiserver::Hub& parts = hub.server().dispatcher().hub();
+  const auto base = openapi::BaseCatalog(openapi::WorkspaceType::kCluster);
+  const auto roles = kClusterRoles + "/view";
+  for (int round = 0; round < 20; ++round) {
+    const std::string name = "a" + std::to_string(round), a = hub.NewWorkspace(name, "cluster");
+    ASSERT_EQ(hub.Do("POST", a + kCrds, WidgetCrd()).code, 201);
+    std::atomic<bool> gone = false;
+    std::array<std::weak_ptr<const void>, 3> served, rights;
+    {
+      std::vector<std::jthread> readers;
+      for (std::size_t i = 0; i < served.size(); ++i) {
+        readers.emplace_back([&, i] {
+          while (!gone) {
+            const auto view = parts.workspaces.Find(Workspace(name));
+            if (view.ok() && view->catalog != base) served[i] = view->catalog;
+            if (const auto rbac = parts.authorizer.RbacOf(name)) rights[i] = rbac;
+          }
+        });
+      }
+      // Every change has both gathered anew.
+      for (int i = 0; i < 5; ++i) {
+        const Json label = {{"metadata", {{"labels", {{"i", std::to_string(i)}}}}}};
+        for (const std::string& path : {kCrds + "/widgets.example.com", roles}) {
+          EXPECT_EQ(hub.Do("PATCH", a + path, label, "application/merge-patch+json").code, 200);
+        }
+      }
+      EXPECT_EQ(hub.Do("DELETE", kWorkspaces + "/" + name).code, 200);
+      gone = true;
+    }
+    for (std::size_t i = 0; i < served.size(); ++i) {
+      ASSERT_TRUE(Eventually([&] { return served[i].expired(); })) << "round " << round;
+      ASSERT_TRUE(Eventually([&] { return rights[i].expired(); })) << "round " << round;
+    }
   }
 }
 

@@ -75,6 +75,12 @@ class Hub:
         parts = (self.memory(which) / 2**20 for which in ("VmRSS", "RssAnon", "RssFile"))
         return "{:.0f} ({:.0f}+{:.0f}) MiB".format(*parts)
 
+    def idle_cpu(self, seconds=10):
+        """Milliseconds of CPU a second, while nobody asks for anything."""
+        begun = self.client.cpu()
+        time.sleep(seconds)
+        return (self.client.cpu() - begun) / seconds * 1000
+
     def series(self):
         server = self.connect("root")
         server.base = ""
@@ -172,7 +178,7 @@ def main():
         times = first_requests(hub, 200)
         row("first request of a new mailbox, p99", f"{times[int(len(times) * 0.99)] * 1000:.1f} ms", "< 10 ms")
         before, base = hub.resident(), hub.count("mailboxes")
-        series = hub.series()
+        series, rest = hub.series(), hub.idle_cpu()
         row("resident before (own + of files)", hub.residence(), "")
         begun = time.time()
         hub.post("its1", EDGE, [sync_target(f"t{i}") for i in range(COUNT)])
@@ -190,6 +196,7 @@ def main():
         row("start-up with the mailboxes", f"{hub.start():.1f} s", "")
         time.sleep(5)
         idle = hub.resident()
+        row("CPU at rest, before and with all", f"{rest:.1f}, {hub.idle_cpu():.1f} ms/s", "the same")
         row("an idle mailbox, after a restart", f"{(idle - before) / COUNT / 1024:.1f} KiB", "<= 32 KiB")
         names = [item["metadata"]["name"] for item in
                  json.loads(hub.client.call("GET", f"{ROOT}/mailboxes"))["items"]]

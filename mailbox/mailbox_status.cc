@@ -122,7 +122,10 @@ Report ReadReport(const Object* config, const std::string& now) {
   report.wec_version = StringAt(tree, {"status", "wecVersion"});
   if (const Json* list = Find(tree, {"status", "syncedResources"})) report.resources = *list;
   const bool wants = !IsEmptyAt(spec, "namespacedObjects") || !IsEmptyAt(spec, "clusterScope");
-  report.idle = !wants && IntAt(tree, {"status", "objectCount"}, -1) == 0 &&
+  // Counts of former instructions say nothing about what came of these. (Older syncers do not tell.)
+  const std::int64_t generation = IntAt(tree, {"metadata", "generation"});
+  const bool current = IntAt(tree, {"status", "observedGeneration"}, generation) == generation;
+  report.idle = current && !wants && IntAt(tree, {"status", "objectCount"}, -1) == 0 &&
                 IntAt(tree, {"status", "selectedResources"}, -1) == 0;
   return report;
 }

@@ -291,6 +291,13 @@ TEST_P(MailboxDrain, OnlyWhereThePolicySaysSo) {
   Seen patient = seen;
   EXPECT_EQ(NextStep(patient, "2030-01-02T04:00:00Z").kind, Kind::kUpdateEntry) << "its time is over";
   seen.config = Config(kNow, {{"selectedResources", 0}, {"objectCount", 0}});
+  Json config = seen.config->ToJson();
+  Set(config, {"metadata", "generation"}, 3);
+  Set(config, {"status", "observedGeneration"}, 2);
+  seen.config = FromJson(config);
+  EXPECT_EQ(NextStep(seen, kNow).kind, Kind::kNothing) << "it may have made something since it counted";
+  Set(config, {"status", "observedGeneration"}, 3);
+  seen.config = FromJson(config);
   const Step step = NextStep(seen, kNow);
   EXPECT_EQ(step.kind, Kind::kUpdateEntry);
   EXPECT_TRUE(StringsAt(step.body, {"metadata", "finalizers"}).empty());

@@ -52,6 +52,11 @@ void Memory::Load() {
   known_ = complete_ = true;
 }
 
+bool Memory::complete() const {
+  std::lock_guard lock(mutex_);
+  return complete_;
+}
+
 std::map<GroupResource, std::string> Memory::resources() const {
   std::lock_guard lock(mutex_);
   return resources_;

@@ -19,6 +19,8 @@ class Memory {
 
   // Whether a complete record of this mailbox was found.
   bool known() const { return known_; }
+  // Whether the record holds all there is, found or gathered since.
+  bool complete() const;
   std::map<GroupResource, std::string> resources() const;  // to apiVersion
   Result<void> Remember(const GroupResource& resource, const std::string& api_version);
   Result<void> Forget(const GroupResource& resource);

@@ -88,6 +88,8 @@ Result<client::Requeue> Syncer::Reconcile(const client::WorkKey& key) {
 }
 
 Json Syncer::Summary() {
+  // Read first: what follows is not older. Counts of what has not been gathered are about nothing.
+  const std::int64_t observed = memory_.complete() ? observed_.load() : 0;
   std::size_t objects = 0;
   bool counted = true;
   Json resources = Json::array();
@@ -106,6 +108,7 @@ Json Syncer::Summary() {
   if (const auto selection = parts_.instructions.Get()) {
     summary["selectedResources"] = selection->resources().size();
   }
+  summary["observedGeneration"] = observed;
   if (wec_version_.empty()) {
     auto version = parts_.wec.client.GetPath("/version");
     if (version.ok()) wec_version_ = StringAt(*version, {"gitVersion"});
@@ -117,12 +120,19 @@ Json Syncer::Summary() {
 Result<client::Requeue> Syncer::ReadConfigs() {
   if (!configs_->synced()) return client::Requeue{};
   std::vector<Json> configs;
-  for (const auto& [unused, object] : configs_->List()) configs.push_back(object->ToJson());
+  std::int64_t generation = 0;
+  for (const auto& [key, object] : configs_->List()) {
+    configs.push_back(object->ToJson());
+    if (key.name != openapi::kSyncerConfigName) continue;
+    generation = IntAt(configs.back(), {"metadata", "generation"});
+  }
   auto selection = std::make_shared<const Selection>(Selection::FromConfigs(configs));
   const auto before = parts_.instructions.Get();
-  if (before != nullptr && *before == *selection) return client::Requeue{};
-  parts_.instructions.Set(selection);
-  queue().AddAfter(Errand(kReportLane), limits::kReportDelay);
+  const bool same = before != nullptr && *before == *selection;
+  if (!same) parts_.instructions.Set(selection);
+  const bool told = observed_.exchange(generation) == generation;
+  if (!same || !told) queue().AddAfter(Errand(kReportLane), limits::kReportDelay);
+  if (same) return client::Requeue{};
   EnqueueResources();
   // What others need comes first.
   EnqueueAll(kNamespaces);
@@ -227,6 +237,7 @@ Result<client::Requeue> Syncer::Sweep() {
     TRY(memory_.Remember({gvr.group(), gvr.resource}, gvr.api_version));
   }
   TRY(memory_.Complete());
+  queue().AddAfter(Errand(kReportLane), limits::kReportDelay);
   EnqueueResources();
   return client::Requeue{};
 }

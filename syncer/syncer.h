@@ -2,6 +2,7 @@
 // dispatches its keys. Runs from construction to destruction.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -64,6 +65,7 @@ class Syncer : public client::Reconciler {
   Parts parts_;
   Downsync downsync_;
   std::string wec_version_;  // of the worker that reports
+  std::atomic<std::int64_t> observed_{0};  // the generation of `the-one` that is in force
   std::mutex idle_mutex_;
   std::map<GroupResource, std::chrono::steady_clock::time_point> idle_;  // guarded by idle_mutex_
   std::unique_ptr<client::Informer> configs_;

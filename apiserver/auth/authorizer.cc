@@ -106,13 +106,17 @@ RbacPtr Authorizer::RbacOf(std::string_view workspace) const {
   if (before != nullptr && before->Current(store_, name)) return before;
   RbacPtr now = Rbac::Read(store_, name, before.get());
   if (now == nullptr && before == nullptr) return nullptr;
-  std::unique_lock lock(mutex_);
-  if (rbac_.size() >= limits::kRbacSnapshots) rbac_.clear();
-  if (now == nullptr) {
-    rbac_.erase(name.name());
-  } else {
-    rbac_[name.name()] = now;
+  {
+    std::unique_lock lock(mutex_);
+    if (rbac_.size() >= limits::kRbacSnapshots) rbac_.clear();
+    if (now == nullptr) {
+      rbac_.erase(name.name());
+    } else {
+      rbac_[name.name()] = now;
+    }
   }
+  // It may have gone, and been forgotten, before that was remembered.
+  if (workspace != kRoot && WorkspaceObject(workspace) == nullptr) Forget(name);
   return now;
 }
 

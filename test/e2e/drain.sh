@@ -30,6 +30,8 @@ for policy in drain retain; do
   eventually is True k its1 get synctarget "$policy" \
     -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'
   eventually says deployments k its1 get synctarget "$policy" -o 'jsonpath={.status.syncedResources[*].resource}'
+  generation=$(k "$mailbox" get syncerconfig the-one -o 'jsonpath={.metadata.generation}')
+  eventually is "$generation" k "$mailbox" get syncerconfig the-one -o 'jsonpath={.status.observedGeneration}'
   eventually says 'v1\.' k root get mailbox "$mailbox" -o 'jsonpath={.status.wecVersion}'
   # The fleet at a glance: what for, phase, connected, synced, how much of how much, since when, where from,
   # which programs, where to find it.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Two hubs on one etcd: each shows at once what the other wrote, controllers run in one of them, and
-# killing that one moves them, with nothing lost and nothing done twice.
+# killing that one, or only stopping it for a while, moves them, with nothing lost and nothing done twice.
 . "$(dirname "$0")/lib.sh"
 
 start_etcd 3.5
@@ -21,23 +21,30 @@ at() {
 
 say "a write through one is read through the other, every time"
 for i in $(seq 20); do
-  at "$one_url" wds1 create configmap "m$i" --from-literal=k=v >/dev/null
-  at "$two_url" wds1 get configmap "m$i" >/dev/null || fail "read of an acknowledged write"
+  if ((i % 2)); then from=$one_url to=$two_url; else from=$two_url to=$one_url; fi
+  at "$from" wds1 create configmap "m$i" --from-literal=k=v >/dev/null
+  at "$to" wds1 get configmap "m$i" >/dev/null || fail "read of an acknowledged write"
+  at "$from" wds1 create secret generic "s$i" --from-literal=k=v >/dev/null
+  says "^secret/s$i\$" at "$to" wds1 get secrets -o name || fail "list after an acknowledged write"
 done
+maps=/clusters/wds1/api/v1/namespaces/default/configmaps
 rv=$(at "$one_url" wds1 create configmap marker -o 'jsonpath={.metadata.resourceVersion}')
-at "$two_url" root get --raw \
-  "/clusters/wds1/api/v1/namespaces/default/configmaps/marker?resourceVersion=$rv" >/dev/null ||
-  fail "read at a resourceVersion"
+at "$two_url" root get --raw "$maps/marker?resourceVersion=$rv" >/dev/null || fail "read at a resourceVersion"
+at "$one_url" wds1 create configmap after >/dev/null
+eventually says '"name":"after"' at "$two_url" root get --raw "$maps?watch=1&resourceVersion=$rv&timeoutSeconds=1"
 
+left=$two_url  # a hub that answers
 holder() {
-  at "$two_url" root -n kube-system get lease mailroom-controllers -o 'jsonpath={.spec.holderIdentity}'
+  at "$left" root -n kube-system get lease mailroom-controllers -o 'jsonpath={.spec.holderIdentity}'
 }
 led() { [ -n "$(holder)" ]; }
+moved() { local now; now=$(holder) && [ -n "$now" ] && [ "$now" != "$leader" ]; }
 eventually led
 leader=$(holder)
 log_of() { if grep -q "$leader" "$dir/one.log"; then echo one; else echo two; fi; }
 first=$(log_of)
 say "controllers run in $first"
+! grep -q ' "leading" ' "$dir/one.log" || ! grep -q ' "leading" ' "$dir/two.log" || fail "they run in both"
 
 sync_target() {
   at "$1" its1 apply -f - >/dev/null <<YAML
@@ -73,12 +80,38 @@ eventually is 1 used "$two_url"
 revision() { at "$one_url" team -n q get quota few -o 'jsonpath={.metadata.resourceVersion}'; }
 settled=$(revision)
 
+# For the controllers to do while nobody leads.
+for i in 1 2 3; do
+  at "$one_url" team create namespace "n$i" >/dev/null
+  at "$one_url" team -n "n$i" create configmap held >/dev/null
+done
+uid=$(at "$one_url" team create configmap owner -o 'jsonpath={.metadata.uid}')
+at "$one_url" team apply -f - >/dev/null <<YAML
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: child
+  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: $uid}]
+YAML
+
+declare -A pid_of=([one]=$one_pid [two]=$two_pid) url_of=([one]=$one_url [two]=$two_url)
+declare -A other=([one]=two [two]=one)
+victim=${pid_of[$first]} left=${url_of[${other[$first]}]}
+say "a leader that sleeps is relieved, and does no harm when it wakes"
+kill -STOP "$victim"
+eventually moved
+sync_target "$left" a0
+eventually has "$left" 4
+made() { at "$left" root get workspaces,mailboxes -o 'jsonpath={range .items[*]}{.kind} {.metadata.uid}{"\n"}{end}' | sort; }
+asleep=$(made)
+kill -CONT "$victim"
+eventually grep -q '"no longer leading"' "$dir/$first.log"
+is "$asleep" made || fail "it made or deleted something"
+leader=$(holder)
+first=${other[$first]}
+
 say "killing the leader under load moves the controllers"
-if [ "$first" = one ]; then
-  victim=$one_pid left=$two_url
-else
-  victim=$two_pid left=$one_url
-fi
+victim=${pid_of[$first]} left=${url_of[${other[$first]}]}
 admin=$dir/one.admin
 stop=$dir/stop
 loads=()
@@ -97,7 +130,9 @@ kill -9 "$victim"
 killed=$(date +%s%N)
 for i in 14 15 16; do sync_target "$left" "a$i"; done
 at "$left" its1 delete synctarget a1 >/dev/null
-moved() { local now; now=$(at "$left" root -n kube-system get lease mailroom-controllers -o 'jsonpath={.spec.holderIdentity}') && [ -n "$now" ] && [ "$now" != "$leader" ]; }
+for i in 1 2 3; do at "$left" team delete namespace "n$i" --wait=false >/dev/null; done
+at "$left" team delete configmap owner >/dev/null
+at "$left" team create namespace later >/dev/null
 eventually moved
 since() { echo $((($1 - killed) / 1000000)); }
 acquired() {
@@ -107,14 +142,17 @@ acquired() {
 took=$(since "$(acquired)")
 say "another leads after $took ms"
 [ "$took" -lt 15000 ] || fail "the controllers took $took ms to move"
-want=$(for i in $(seq 2 16); do echo "a$i"; done | sort)
+want=$(for i in 0 $(seq 2 16); do echo "a$i"; done | sort)
 done_right() { [ "$(mailboxes "$left")" = "$want" ]; }
 eventually done_right
+for i in 1 2 3; do eventually gone at "$left" team get namespace "n$i"; done
+eventually gone at "$left" team get configmap child
+eventually at "$left" team -n later get serviceaccount default
 say "all work is done after $(since "$(date +%s%N)") ms"
 touch "$stop"
 wait "${loads[@]}" || fail "load"
 # A workspace goes after its mailbox.
-eventually is 15 eval 'at "$left" root get workspaces -o name | grep -c -- -mb-'
+eventually is 16 eval 'at "$left" root get workspaces -o name | grep -c -- -mb-'
 
 say "nothing was done twice"
 twice=$(awk '$1 == "ADDED" && /-mb-/ { print $2 }' "$dir/workspaces.events" | sort | uniq -d)

@@ -17,6 +17,9 @@ k team create namespace apps
 eventually k team -n apps get serviceaccount default
 eventually k team -n apps get configmap kube-root-ca.crt
 eventually k team get service kubernetes
+at_hub() { is "127.0.0.1 $hub_port" k team get "$1" kubernetes -o "jsonpath=$2"; }
+eventually at_hub endpoints '{.subsets[*].addresses[*].ip} {.subsets[*].ports[*].port}'
+eventually at_hub endpointslice '{.endpoints[*].addresses[*]} {.ports[*].port}'
 gone k root delete workspace root || fail "root can be deleted"
 k root get namespace kube-system >/dev/null || fail "root survives"
 ! workspace 'Bad_Name' cluster 2>"$dir/bad" || fail "a bad name was taken"
@@ -64,11 +67,36 @@ say "a workspace made again shares nothing with the one before"
 k team create namespace mine
 k team apply -f "$root/deploy/demo/widgets-crd.yaml"
 before=$(k team get namespace kube-system -o 'jsonpath={.metadata.uid}')
+k team -n default create serviceaccount robot
+k team create clusterrolebinding robot --clusterrole=view --serviceaccount=default:robot
+token=$(k team -n default create token robot)
+as_robot() {
+  "$kubectl_new" --cache-dir "$dir/cache" --kubeconfig /dev/null --server "$hub_url/clusters/team" \
+    --certificate-authority "$dir/hub/pki/ca.crt" --token "$token" "$@"
+}
+as_robot get configmaps >/dev/null || fail "the token is of no use at all"
+pki=$dir/hub/pki
+curl -fsN --cacert "$pki/ca.crt" --cert "$pki/admin.crt" --key "$pki/admin.key" \
+  "$hub_url/clusters/team/api/v1/configmaps?watch=1" >"$dir/watched" &
+watcher=$!
+pids+=("$watcher")
+eventually grep -q kube-root-ca.crt "$dir/watched"
+# What is counted, each series by its name and labels.
+series() { k root get --raw /metrics | sed -nE 's/^([^#].*) [^ ]+$/\1/p' | sort; }
+counted=$(series)
 k root delete workspace team
 ! k team get namespace mine 2>/dev/null || fail "a deleted workspace answers"
+ended() { ! kill -0 "$watcher" 2>/dev/null; }
+eventually ended
+is "$counted" series || fail "a series comes or goes with a workspace"
+! grep -qw team <<<"$counted" || fail "a series names a workspace"
 workspace team cluster
 gone k team get namespace mine || fail "content survived"
 gone k team get widgets || fail "a definition survived"
+k team -n default create serviceaccount robot
+k team create clusterrolebinding robot --clusterrole=view --serviceaccount=default:robot
+! as_robot get configmaps 2>"$dir/refused" || fail "a token survived"
+grep -qiE 'unauthorized|logged in|credentials' "$dir/refused" || fail "$(cat "$dir/refused")"
 ! is "$before" k team get namespace kube-system -o 'jsonpath={.metadata.uid}' 2>/dev/null ||
   fail "the identity survived"
 
@@ -185,7 +213,7 @@ start_hub hub
 is "$sum" contents || fail "the refused import changed something"
 k root delete workspace team
 stop_hub
-archive import
+archive import  # which takes place only where no key is left
 start_hub hub
 eventually is "$sum" contents
 k team -n kept get configmap precious >/dev/null || fail "the import does not answer"
