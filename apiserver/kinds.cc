@@ -64,6 +64,16 @@ Result<void> MayDeleteNamespace(const Call& call, std::string_view name) {
   return Ok();
 }
 
+// PriorityClasses. What every cluster has is not deleted by its name; with a whole collection it goes
+// until the next start.
+
+Result<void> MayDeletePriority(const Call& call, std::string_view name) {
+  const bool own = name == "system-cluster-critical" || name == "system-node-critical";
+  if (!own || call.info.verb != "delete" || !openapi::PolicyIsLive(call.workspace.type)) return Ok();
+  return Forbidden(call.type->plural, call.type->gvk.group, name,
+                   "this is a system priority class and cannot be deleted");
+}
+
 // DaemonSets. Where they are acted on, an annotation counts the changes of their template.
 
 Result<void> PrepareDaemonSet(Call& call, Json& object, const Json* live) {
@@ -313,6 +323,7 @@ const KindRules& RulesOf(const openapi::ResourceType& type) {
     rules[{"apps", "deployments"}].counted = Counted::kAnnotationsToo;
     rules[{"discovery.k8s.io", "endpointslices"}].counted = Counted::kLabelsToo;
     rules[{"scheduling.k8s.io", "priorityclasses"}].counted = Counted::kNothing;
+    rules[{"scheduling.k8s.io", "priorityclasses"}].may_delete = MayDeletePriority;
     rules[{"storage.k8s.io", "csidrivers"}].counted = Counted::kLater;
     rules[{"apps", "daemonsets"}].prepare = PrepareDaemonSet;
     rules[{"autoscaling", "horizontalpodautoscalers"}].prepare = PrepareAutoscaler;

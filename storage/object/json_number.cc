@@ -18,7 +18,7 @@ Parts PartsOf(double size) {
   char buffer[32];
   const auto end =
       std::to_chars(buffer, buffer + sizeof buffer, size, std::chars_format::scientific).ptr;
-  const std::string_view text(buffer, end - buffer);
+  const std::string_view text(buffer, static_cast<std::size_t>(end - buffer));
   const std::size_t mark = text.find('e');
   Parts parts;
   parts.digits = text.substr(0, 1);
