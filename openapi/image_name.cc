@@ -36,7 +36,8 @@ bool IsPathPiece(std::string_view text) {
   auto word = [](char c) { return IsLower(c) || IsDigit(c); };
   if (text.empty() || !word(text.front()) || !word(text.back())) return false;
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t end = std::find_if(text.begin() + i, text.end(), word) - text.begin();
+    const auto found = std::find_if(text.begin() + static_cast<std::ptrdiff_t>(i), text.end(), word);
+    const auto end = static_cast<std::size_t>(found - text.begin());
     const std::string_view gap = text.substr(i, end - i);
     if (!gap.empty() && gap != "." && gap != "_" && gap != "__" &&
         !All(gap, [](char c) { return c == '-'; })) {

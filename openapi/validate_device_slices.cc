@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kDevices = 128, kDevicesWithMore = 64;
 constexpr std::size_t kCounterSets = 8, kCounters = 32, kConsumed = 2;
 constexpr std::size_t kAttributes = 32, kValues = 48, kValueBytes = 64, kTaints = 16;
-constexpr std::size_t kLabelBytes = 63, kNameBytes = 63 + 1 + 32;
+constexpr std::size_t kNameBytes = 63 + 1 + 32;
 
 const char* kSemver =
     R"(^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*))"

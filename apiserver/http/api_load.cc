@@ -211,7 +211,9 @@ template <typename Ready>
 void Poll(int poll, int timeout, Ready ready) {
   std::array<epoll_event, 128> events;
   const int count = epoll_wait(poll, events.data(), events.size(), timeout);
-  for (int i = 0; i < count; ++i) ready(*static_cast<Connection*>(events[i].data.ptr));
+  for (int i = 0; i < count; ++i) {
+    ready(*static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr));
+  }
 }
 
 void Run(const std::vector<std::string>& requests, const Connections& clients, int poll) {

@@ -84,7 +84,7 @@ void OnHandshake(const SSL* ssl, int where, int) {
   openssl::Certificate leaf(SSL_get1_peer_certificate(session));
   presented.reset();
   if (!leaf) return;
-  presented = std::make_shared<const PeerChain>(std::move(leaf), Intermediates(session));
+  presented = std::make_shared<const PeerChain>(PeerChain{std::move(leaf), Intermediates(session)});
 }
 
 template <bool kHttp2>
