@@ -245,16 +245,18 @@ YAML
 
 # A proxy of kubectl's own before the workspace.
 proxies() {
-  local pid port path=$1
+  local shell pid port path=$1
   shift
   : >"$dir/proxy"
   "$@" proxy --port=0 >"$dir/proxy" 2>&1 &
-  pid=$!
-  pids+=("$pid")
+  shell=$!
   eventually grep -q 'Starting to serve' "$dir/proxy"
+  pid=$(cat "/proc/$shell/task/$shell/children")
+  pids+=($pid)
   port=$(sed -nE 's/.*127.0.0.1:([0-9]+).*/\1/p' "$dir/proxy")
   is '"ns1"' jq .metadata.name <(curl -fsS "http://127.0.0.1:$port$path/api/v1/namespaces/ns1") || fail "proxy"
-  kill "$pid"
+  kill $pid
+  wait "$shell" || true
 }
 
 # What an old kubectl does not know.
