@@ -379,8 +379,8 @@ Result<Response> Dispatcher::Document(const Request& request, const RequestInfo&
     return TextResponse(200, metrics_.Text());
   }
   if (info.path == "/version") {
-    TRY(CheckDocumentMedia(request));
-    return InAcceptedMedia(request, JsonResponse(200, DumpJsonPretty(VersionDocument())));
+    TRY(CheckJsonMedia(request));
+    return JsonResponse(200, DumpJsonPretty(VersionDocument()));
   }
   // A check there is not has one answer everywhere: it does not tell which workspaces there are.
   if (info.all_workspaces || IsPublic(AttributesOf(info))) return TextResponse(404, "404 page not found\n");

@@ -355,7 +355,7 @@ TEST_F(Rights, ReviewsAreRefusedInKubernetesWords) {
   };
   const Case cases[] = {
       {"selfsubjectaccessreviews", R"({"spec": {}})",
-       ".authorization.k8s.io \"\" is invalid: spec.resourceAttributes: Invalid value: \"null\": "
+       ".authorization.k8s.io \"\" is invalid: spec.resourceAttributes: Invalid value: null: "
        "exactly one of nonResourceAttributes or resourceAttributes must be specified"},
       {"subjectaccessreviews", R"({"metadata": {"name": "x"}, "spec": {"resourceAttributes": {}}})",
        ".authorization.k8s.io \"\" is invalid: [spec.user: Invalid value: \"\": at least one of user or "
@@ -372,7 +372,7 @@ TEST_F(Rights, ReviewsAreRefusedInKubernetesWords) {
       {"namespaces/default/localsubjectaccessreviews",
        R"({"metadata": {"name": "x"}, "spec": {"user": "u", "nonResourceAttributes": {"path": "/a", "verb": "get"}}})",
        ".authorization.k8s.io \"\" is invalid: [metadata: Invalid value: {\"name\":\"x\"}: must be "
-       "empty except for namespace, spec.nonResourceAttributes: Invalid value: {\"path\":\"/a\",\"verb\":\"get\"}: "
+       "empty except for namespace, spec.nonResourceAttributes: Invalid value: {\"Path\":\"/a\",\"Verb\":\"get\"}: "
        "disallowed on this kind of request]"},
       {"namespaces/default/localsubjectaccessreviews",
        R"({"spec": {"user": "u", "resourceAttributes": {"namespace": "other", "verb": "get", "resource": "pods"}}})",

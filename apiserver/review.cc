@@ -72,16 +72,21 @@ void CheckSelector(const Json& attributes, const std::string& member, std::vecto
   }
 }
 
+// As the original has it itself: by other names than it reads.
+std::string ShownPath(const Json& path) {
+  return DumpJson({{"Path", StringAt(path, {"path"})}, {"Verb", StringAt(path, {"verb"})}});
+}
+
 std::vector<Cause> SpecCauses(const Json& spec, bool about_others) {
   std::vector<Cause> causes;
   const Json* resource = Find(spec, {"resourceAttributes"});
   const Json* path = Find(spec, {"nonResourceAttributes"});
   if (resource != nullptr && path != nullptr) {
-    causes.push_back(InvalidValue("spec.nonResourceAttributes", DumpJson(*path),
+    causes.push_back(InvalidValue("spec.nonResourceAttributes", ShownPath(*path),
                                   "cannot be specified in combination with resourceAttributes"));
   } else if (resource == nullptr && path == nullptr) {
     causes.push_back(
-        InvalidValue("spec.resourceAttributes", "\"null\"",
+        InvalidValue("spec.resourceAttributes", "null",
                      "exactly one of nonResourceAttributes or resourceAttributes must be specified"));
   }
   if (about_others && StringAt(spec, {"user"}).empty() && StringsAt(spec, {"groups"}).empty()) {
@@ -170,7 +175,7 @@ Result<void> LocalSubjectAccess(Call& call, Json& review) {
                                   "must match metadata.namespace"));
   }
   if (const Json* path = Find(spec, {"nonResourceAttributes"})) {
-    causes.push_back(InvalidValue("spec.nonResourceAttributes", DumpJson(*path),
+    causes.push_back(InvalidValue("spec.nonResourceAttributes", ShownPath(*path),
                                   "disallowed on this kind of request"));
   }
   TRY(Check(call, std::move(causes)));

@@ -21,12 +21,14 @@ std::string_view BareType(std::string_view text) {
   return text;
 }
 
+bool IsJson(std::string_view type) { return type == "*/*" || type == "application/json"; }
+
 bool Produces(std::string_view type) {
-  return type == "*/*" || type == "application/json" || type == "application/yaml" ||
-         type == "application/vnd.kubernetes.protobuf";
+  return IsJson(type) || type == "application/yaml" || type == "application/vnd.kubernetes.protobuf";
 }
 
-bool AcceptsAny(const Request& request) {
+// Of the types that the route produces.
+bool AcceptsAny(const Request& request, bool (*produces)(std::string_view) = Produces) {
   bool named = false;
   for (std::string_view header : request.headers.All("accept")) {
     while (!header.empty()) {
@@ -35,7 +37,7 @@ bool AcceptsAny(const Request& request) {
       header.remove_prefix(std::min(end + 1, header.size()));
       if (type.empty()) continue;
       named = true;
-      if (Produces(type)) return true;
+      if (produces(type)) return true;
     }
   }
   return !named;
@@ -80,6 +82,11 @@ Result<void> CheckRouteMedia(const Request& request, const RequestInfo& info,
 Result<void> CheckDocumentMedia(const Request& request) {
   if (AcceptsAny(request)) return Ok();
   return RouterError(406, kRepresentations);
+}
+
+Result<void> CheckJsonMedia(const Request& request) {
+  if (AcceptsAny(request, IsJson)) return Ok();
+  return RouterError(406, "406: Not Acceptable\n\nAvailable representations: application/json");
 }
 
 }  // namespace mailroom::apiserver

@@ -22,5 +22,7 @@ Result<void> CheckRouteMedia(const Request& request, const RequestInfo& info,
                              const openapi::ResourceType& type);
 // The same for documents about the API.
 Result<void> CheckDocumentMedia(const Request& request);
+// The same where JSON is all there is.
+Result<void> CheckJsonMedia(const Request& request);
 
 }  // namespace mailroom::apiserver

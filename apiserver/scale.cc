@@ -183,10 +183,7 @@ Result<Response> Scale(Call& call) {
   if (call.info.verb == "get") {
     TRY(call.hub.store.Freshen());
     const ObjectPtr object = call.hub.store.Get(call.Key());
-    if (object == nullptr) {
-      const char* suffix = call.type->builtin ? "/scale" : "";
-      return NotFound(call.type->plural + suffix, call.type->gvk.group, call.info.name);
-    }
+    if (object == nullptr) return NotFound(call.type->plural, call.type->gvk.group, call.info.name);
     return RenderScale(call, object);
   }
   const WriteOptions options = TRY(

@@ -6,6 +6,8 @@
 namespace mailroom::openapi {
 namespace {
 
+std::string OrUnknown(std::string text) { return text.empty() ? "<unknown>" : text; }
+
 Json NodeStatus(const Json& node) {
   std::string status = "Unknown";
   if (const Json* ready = OfType(ListAt(node, "status.conditions"), "Ready")) {
@@ -29,14 +31,18 @@ Json NodeRoles(const Json& node) {
   return roles.empty() ? "<none>" : Join({roles.begin(), roles.end()}, ",");
 }
 
+Json NodeKernel(const Json& node) {
+  const std::string kernel = TextAt(node, "status.nodeInfo.kernelVersion");
+  const std::string architecture = TextAt(node, "status.nodeInfo.architecture");
+  return OrUnknown(kernel) + (architecture.empty() ? "" : " (" + architecture + ")");
+}
+
 Cell NodeAddress(std::string_view type) {
   return [type](const Json& node) {
     const Json* address = OfType(ListAt(node, "status.addresses"), type);
     return Json(address == nullptr ? "<none>" : StringAt(*address, {"address"}));
   };
 }
-
-std::string OrUnknown(std::string text) { return text.empty() ? "<unknown>" : text; }
 
 // The member that carries the details of a metric of this type.
 std::string MetricMember(const std::string& type) {
@@ -101,7 +107,7 @@ std::vector<KindColumns> NodeColumns() {
             Wide("Internal-IP", NodeAddress("InternalIP")),
             Wide("External-IP", NodeAddress("ExternalIP")),
             Wide("OS-Image", Text(system + "osImage", "<unknown>")),
-            Wide("Kernel-Version", Text(system + "kernelVersion", "<unknown>")),
+            Wide("Kernel-Version", NodeKernel),
             Wide("Container-Runtime", Text(system + "containerRuntimeVersion", "<unknown>"))}}};
 }
 

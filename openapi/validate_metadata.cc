@@ -2,6 +2,7 @@
 #include <array>
 #include <set>
 
+#include "openapi/go_json.h"
 #include "openapi/validate.h"
 #include "openapi/validate_names.h"
 #include "storage/object/json_path.h"
@@ -104,6 +105,28 @@ std::string LowerCase(std::string text) {
   return text;
 }
 
+// With its members in the original's order.
+std::string ShownOwner(const Json& owner) {
+  std::string shown = "{";
+  for (const char* member : {"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"}) {
+    const Json* value = Find(owner, {member});
+    if (value == nullptr || value->is_null()) continue;
+    if (shown.size() > 1) shown += ',';
+    shown += GoJsonQuote(member) + ":" + GoJson(*value);
+  }
+  return shown + "}";
+}
+
+std::string ShownOwners(const Json& owners) {
+  std::string shown = "[";
+  for (const Json& owner : owners) {
+    if (shown.size() > 1) shown += ',';
+    shown += ShownOwner(owner);
+    if (shown.size() > limits::kProblemValueBytes) break;  // it is cut there
+  }
+  return CutText(shown + "]", limits::kProblemValueBytes);
+}
+
 void CheckOwners(const Json& object, Causes& causes) {
   const std::string field = "metadata.ownerReferences";
   const Json* owners = Find(object, {"metadata", "ownerReferences"});
@@ -126,12 +149,12 @@ void CheckOwners(const Json& object, Causes& causes) {
       causes.push_back(InvalidValue(field + ".uid", "\"\"", "must not be empty"));
     }
     if (api_version == "v1" && kind == "Event") {
-      causes.push_back(InvalidValue(field, Rendered(owner),
+      causes.push_back(InvalidValue(field, ShownOwner(owner),
                                     "/v1, Kind=Event is disallowed from being an owner"));
     }
     if (!BoolAt(owner, {"controller"})) continue;
     if (!controller.empty()) {
-      if (shown.empty()) shown = CutText(Rendered(*owners), limits::kProblemValueBytes);
+      if (shown.empty()) shown = ShownOwners(*owners);
       causes.push_back(InvalidValue(field, shown,
                                     "Only one reference can have Controller set to true. Found "
                                     "\"true\" in references for " +

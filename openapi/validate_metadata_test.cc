@@ -122,8 +122,8 @@ TEST(Metadata, ChecksNewObjects) {
        "{name: a, ownerReferences: [{apiVersion: v1, kind: K, name: 'n', uid: u, controller: true}, "
        "{apiVersion: v1, kind: L, name: m, uid: v, controller: true}]}",
        {"metadata.ownerReferences: Invalid value: "
-        "[{\"apiVersion\":\"v1\",\"controller\":true,\"kind\":\"K\",\"name\":\"n\",\"uid\":\"u\"},"
-        "{\"apiVersion\":\"v1\",\"controller\":true,\"kind\":\"L\",\"name\":\"m\",\"uid\":\"v\"}]: "
+        "[{\"apiVersion\":\"v1\",\"kind\":\"K\",\"name\":\"n\",\"uid\":\"u\",\"controller\":true},"
+        "{\"apiVersion\":\"v1\",\"kind\":\"L\",\"name\":\"m\",\"uid\":\"v\",\"controller\":true}]: "
         "Only one reference can have Controller set to true. Found \"true\" in references for K/n "
         "and L/m"}},
       {space,
