@@ -17,10 +17,13 @@ namespace mailroom::apiserver {
 namespace {
 
 constexpr std::chrono::milliseconds kWithoutBell{1};
+constexpr std::size_t kTurnsOnEnd = 2;  // before the loop sleeps for a moment
 
 // Of this thread's loop. While somebody waits, a descriptor that is always readable stands among the
 // loop's sockets: each look at them is then followed by one turn. (A function queued on the loop
-// would run before they are looked at, and a timer is never due at once.)
+// would run before they are looked at, and a timer is never due at once: it costs much to wait for one
+// in each turn.) But after a few turns the loop sleeps until a timer is due, and leaves its processor to
+// others: who never does is given whole slices of time by the scheduler, for which all others wait.
 struct Line {
   std::deque<std::weak_ptr<Outlet>> waiting;
 
@@ -36,14 +39,26 @@ struct Line {
       bell = std::make_unique<trantor::Channel>(loop, descriptor);
       bell->setReadCallback(turn);
     }
-    if (!bell->isReading()) bell->enableReading();
+    if (!sleeps && !bell->isReading()) bell->enableReading();
   }
-  void Rest() {
-    if (bell) bell->disableAll();
+  // After each turn.
+  void Go(trantor::EventLoop* loop) {
+    if (!bell) return;
+    const bool tired = ++turns % kTurnsOnEnd == 0;
+    if (!waiting.empty() && !tired) return;
+    bell->disableAll();
+    if (waiting.empty()) return;
+    sleeps = true;
+    loop->runAfter(0.0, [this] {
+      sleeps = false;
+      if (!waiting.empty()) bell->enableReading();
+    });
   }
 
  private:
   int descriptor = -1;
+  std::size_t turns = 0;
+  bool sleeps = false;
   std::unique_ptr<trantor::Channel> bell;  // made when first needed
 };
 thread_local Line line;
@@ -89,10 +104,11 @@ void Outlet::Kick() {
 void Outlet::StandInLine(trantor::TcpConnection& connection) {
   in_line_ = true;
   line.waiting.push_back(weak_from_this());
-  line.Ring(connection.getLoop(), [] { NextInLine(); });
+  trantor::EventLoop* const loop = connection.getLoop();
+  line.Ring(loop, [loop] { NextInLine(*loop); });
 }
 
-void Outlet::NextInLine() {
+void Outlet::NextInLine(trantor::EventLoop& loop) {
   if (line.waiting.empty()) return;
   const std::shared_ptr<Outlet> next = line.waiting.front().lock();
   line.waiting.pop_front();
@@ -100,7 +116,7 @@ void Outlet::NextInLine() {
     next->in_line_ = false;
     next->Kick();
   }
-  if (line.waiting.empty()) line.Rest();
+  line.Go(&loop);
 }
 
 void Outlet::Park(trantor::TcpConnection& connection) {

@@ -45,7 +45,7 @@ class Outlet : public std::enable_shared_from_this<Outlet> {
   std::size_t Take(char* to, std::size_t room);
   void StandInLine(trantor::TcpConnection& connection);
   // Lets the first in the line of this thread's loop go on.
-  static void NextInLine();
+  static void NextInLine(trantor::EventLoop& loop);
   void PostEnded();
 
   const std::weak_ptr<trantor::TcpConnection> connection_;
